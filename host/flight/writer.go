@@ -1,0 +1,164 @@
+package flight
+
+import (
+	"fmt"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// Meta is what a file says of its rank.
+type Meta struct {
+	Rank int
+	Size int
+	PID  int
+}
+
+// Writer is the recorder of one rank. Append, the lane calls and the counters
+// may be called from any goroutine.
+type Writer struct {
+	Clock
+	Level Level // what to record; set before the first Append
+
+	header *header
+	mem    []byte
+	file   *os.File
+
+	mu    sync.Mutex // guards growing and names
+	names map[string]uint16
+}
+
+// Create makes the file of a rank, which may grow to hold the given number of
+// records. The first records and the header have their disk blocks when Create
+// returns, so that a full disk is an error here and a counted drop later, and
+// never a fault.
+func Create(path string, meta Meta, capacityRecords int64) (*Writer, error) {
+	capacityRecords = max(capacityRecords, segment/RecordBytes)
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("flight file: %w", err)
+	}
+	w := &Writer{Clock: NewClock(), Level: LevelSlice, file: file, names: make(map[string]uint16)}
+	if err := w.mapFile(capacityRecords); err != nil {
+		file.Close()
+		os.Remove(path)
+		return nil, fmt.Errorf("flight file: %w", err)
+	}
+	h := w.header
+	h.version, h.rank, h.size, h.pid = version, int32(meta.Rank), int32(meta.Size), int32(meta.PID)
+	h.wallOffset, h.capacity = w.Wall(0), capacityRecords
+	h.nameCount.Store(1) // index 0 is the empty name
+	copy(h.magic[:], magic)
+	return w, nil
+}
+
+func (w *Writer) mapFile(capacityRecords int64) error {
+	fd := int(w.file.Fd())
+	total := headerBytes + capacityRecords*RecordBytes
+	if err := unix.Fallocate(fd, 0, 0, headerBytes+segment); err != nil {
+		return fmt.Errorf("allocate: %w", err)
+	}
+	if err := unix.Ftruncate(fd, total); err != nil {
+		return fmt.Errorf("resize: %w", err)
+	}
+	mem, err := unix.Mmap(fd, 0, int(total), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return fmt.Errorf("map: %w", err)
+	}
+	w.mem, w.header = mem, headerOf(mem)
+	w.touch(0, headerBytes+segment)
+	w.header.grown.Store(segment / RecordBytes)
+	return nil
+}
+
+// touch makes pages present for writing, so that Append does not fault.
+func (w *Writer) touch(from, to int64) {
+	to = min(to, int64(len(w.mem)))
+	const populateWrite = 23 // MADV_POPULATE_WRITE, Linux 5.14; older kernels fault on first use
+	_ = unix.Madvise(w.mem[from:to], populateWrite)
+}
+
+// Append writes r; the caller keeps it. When the file is full or the disk is,
+// the record is dropped and counted.
+func (w *Writer) Append(r *Record) {
+	i := w.header.next.Add(1) - 1
+	if i >= w.header.grown.Load() && !w.grow(i) {
+		w.header.dropped.Add(1)
+		return
+	}
+	slot := recordAt(w.mem, i)
+	commit := commitOf(slot)
+	*slot = *r
+	commit.Store(uint32(i) + 1)
+}
+
+// grow makes room for record i and reports whether it did.
+func (w *Writer) grow(i int64) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.mem == nil || i >= w.header.capacity {
+		return false
+	}
+	for grown := w.header.grown.Load(); i >= grown; grown = w.header.grown.Load() {
+		at := headerBytes + grown*RecordBytes
+		if unix.Fallocate(int(w.file.Fd()), 0, at, segment) != nil {
+			return false
+		}
+		w.touch(at, at+segment)
+		w.header.grown.Store(min(grown+segment/RecordBytes, w.header.capacity))
+	}
+	return true
+}
+
+// Name gives the index of a name, entering it if it is new: marks and
+// algorithms are recorded by index. At most 255 names of 63 bytes are kept;
+// others get index 0, the empty name.
+func (w *Writer) Name(name string) uint16 {
+	if name == "" {
+		return 0
+	}
+	if len(name) >= nameBytes {
+		name = name[:nameBytes-1]
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if i, ok := w.names[name]; ok {
+		return i
+	}
+	i := w.header.nameCount.Load()
+	if i >= maxNames {
+		return 0
+	}
+	copy(w.header.names[i][:], name)
+	w.header.nameCount.Store(i + 1)
+	w.names[name] = uint16(i)
+	return uint16(i)
+}
+
+// SetState says which phase of its life the rank is in.
+func (w *Writer) SetState(s State) { w.header.state.Store(uint32(s)) }
+
+// BeginCollective says which collective the rank is in.
+func (w *Writer) BeginCollective(seq uint32, collectiveOp uint8) {
+	w.header.collectiveOp.Store(uint32(collectiveOp))
+	w.header.collective.Store(seq)
+}
+
+// Close flushes nothing, since the kernel has every byte already; it gives
+// disk space back that was not used and unmaps the file. No call may follow.
+func (w *Writer) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	used := min(w.header.next.Load(), w.header.grown.Load())
+	mem := w.mem
+	w.mem, w.header = nil, nil
+	err := unix.Munmap(mem)
+	if e := w.file.Truncate(headerBytes + used*RecordBytes); err == nil {
+		err = e
+	}
+	if e := w.file.Close(); err == nil {
+		err = e
+	}
+	return err
+}
