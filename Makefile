@@ -1,0 +1,75 @@
+# Everything that is run by hand or by continuous integration is a target here.
+GO ?= go
+FUZZTIME ?= 10s
+BENCHCOUNT ?= 10
+RANKS ?= 4
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+# Guests are not built with the host's flags.
+GUEST = GOOS=wasip1 GOARCH=wasm $(GO) build
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## show this list
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z_-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: build
+build: ## build bin/ccrun
+	$(GO) build -o bin/ccrun ./cmd/ccrun
+
+.PHONY: demo
+demo: ## run a verified ring all-gather, written in Go, on four ranks
+	@.ci/install go
+	$(GO) build -o bin/ccrun ./cmd/ccrun
+	$(GUEST) -o bin/ring_allgather.wasm ./workflows/ring_allgather
+	bin/ccrun -n $(RANKS) bin/ring_allgather.wasm -bytes 16MiB -slice 1MiB -iters 10
+
+.PHONY: test
+test: ## install what the tests need, then run vet and all tests
+	@.ci/install go clang
+	$(GO) vet ./...
+	@$(GO) run .ci/tests.go ./...
+
+.PHONY: race
+race: ## run the tests of the host under the race detector
+	@$(GO) run .ci/tests.go -race ./host/... ./runner/... ./traces/...
+
+.PHONY: check
+check: generate format tidy lint test ## what a change must pass: leaves no difference behind
+	git diff --exit-code
+
+.PHONY: generate
+generate: ## rewrite what is generated from the ABI table
+	$(GO) generate ./...
+
+.PHONY: golden
+golden: ## rewrite golden files; read the difference before you commit it
+	$(GO) test $$(grep -rlE 'cockroachdb/datadriven|"rewrite"' --include='*_test.go' . | xargs -n 1 dirname | sort -u) -rewrite
+
+.PHONY: fuzz
+fuzz: ## run each fuzz target for FUZZTIME (10s)
+	@set -e; for dir in $$(grep -rl '^func Fuzz' --include='*_test.go' . | xargs -n 1 dirname | sort -u); do \
+		for target in $$(grep -ho '^func Fuzz[A-Za-z0-9_]*' $$dir/*_test.go | cut -c 6-); do \
+			echo "fuzz: $$dir $$target"; \
+			$(GO) test $$dir -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME); \
+		done; \
+	done
+
+.PHONY: bench
+bench: ## run the benchmarks into bench.txt, for benchstat
+	@.ci/install go clang mpi
+	$(GO) test ./... -run '^$$' -bench . -benchmem -count $(BENCHCOUNT) -p 1 | tee bench.txt
+
+.PHONY: lint
+lint: ## vet and staticcheck
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+
+.PHONY: format
+format: ## gofmt all files
+	gofmt -l -w .
+
+.PHONY: tidy
+tidy: ## bring go.mod and go.sum up to date
+	$(GO) mod tidy
