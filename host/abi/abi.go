@@ -13,6 +13,8 @@
 // times in nanoseconds; a negative timeout waits for ever.
 package abi
 
+//go:generate go run ./gen/cmd ../..
+
 // Module is the name under which a guest imports the functions.
 const Module = "ccrun_v1"
 

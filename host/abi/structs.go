@@ -132,3 +132,13 @@ func StructNamed(name string) (*Struct, bool) {
 	}
 	return nil, false
 }
+
+// EnumNamed finds an enumeration.
+func EnumNamed(name string) (*Enumeration, bool) {
+	for i := range Enums {
+		if Enums[i].Name == name {
+			return &Enums[i], true
+		}
+	}
+	return nil, false
+}
