@@ -1,0 +1,522 @@
+/* Code generated from host/abi by "go generate ./host/abi". DO NOT EDIT. */
+
+/*
+ * ccrun.h: what a guest of ccrun can call, from C.
+ *
+ * Every function returns an errno (ccrun_errno_t, CCRUN_OK is 0); results go
+ * through out pointers, written only on success. Handles are 64-bit numbers, 0
+ * is never one. Sizes and offsets are in bytes, times in nanoseconds, and a
+ * negative timeout waits for ever. Build with
+ *
+ *   clang --target=wasm32-wasi --sysroot=/usr -O2 -g -I guest-sdk/c -c w.c -o w.o
+ *   clang --target=wasm32-wasi --sysroot=/usr w.o -o w.wasm
+ *
+ * (two steps, so that no optimiser strips the names from the module), or
+ * freestanding with --target=wasm32 -nostdlib.
+ */
+#ifndef CCRUN_H
+#define CCRUN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#define CCRUN_STATIC_ASSERT static_assert
+#else
+#define CCRUN_STATIC_ASSERT _Static_assert
+#endif
+
+#ifdef __wasm__
+#define CCRUN_IMPORT(name) __attribute__((import_module("ccrun_v1"), import_name(name)))
+#else
+#define CCRUN_IMPORT(name)
+#endif
+
+/* Version of the table that this header was generated from. */
+#define CCRUN_ABI_VERSION 1
+#define CCRUN_FOREVER (-1) /* timeout: wait for ever */
+
+typedef uint32_t ccrun_errno_t;
+
+enum {
+  CCRUN_OK = 0, /* success */
+  CCRUN_FAULT = 1, /* a pointer is null, unaligned or reaches outside the guest's memory */
+  CCRUN_BAD_HANDLE = 2, /* not a handle, or one of another kind */
+  CCRUN_STALE = 3, /* the handle was valid and what it named has been freed, here or by the peer that owns it */
+  CCRUN_RANGE = 4, /* an offset and a size reach outside the buffer */
+  CCRUN_INVALID = 5, /* a value that the parameter cannot have */
+  CCRUN_NO_RANK = 6, /* no such rank */
+  CCRUN_NO_MEMORY = 7, /* the device's memory or this rank's share of it is used up */
+  CCRUN_LIMIT = 8, /* more handles, streams, names or slots than allowed */
+  CCRUN_TIMED_OUT = 9, /* the deadline passed */
+  CCRUN_FAILED = 10, /* an earlier operation of the stream failed; last_error says which */
+  CCRUN_MISMATCH = 11, /* ranks disagree on what they do together */
+  CCRUN_UNSUPPORTED = 12, /* this device cannot do it */
+  CCRUN_NOT_FOUND = 13, /* no such thing */
+};
+
+/* ccrun_errno_name is the name of an errno. */
+static inline const char *ccrun_errno_name(ccrun_errno_t e) {
+  switch (e) {
+  case CCRUN_OK: return "ok";
+  case CCRUN_FAULT: return "fault";
+  case CCRUN_BAD_HANDLE: return "bad_handle";
+  case CCRUN_STALE: return "stale";
+  case CCRUN_RANGE: return "range";
+  case CCRUN_INVALID: return "invalid";
+  case CCRUN_NO_RANK: return "no_rank";
+  case CCRUN_NO_MEMORY: return "no_memory";
+  case CCRUN_LIMIT: return "limit";
+  case CCRUN_TIMED_OUT: return "timed_out";
+  case CCRUN_FAILED: return "failed";
+  case CCRUN_MISMATCH: return "mismatch";
+  case CCRUN_UNSUPPORTED: return "unsupported";
+  case CCRUN_NOT_FOUND: return "not_found";
+  default: return "unknown";
+  }
+}
+
+/* operations of a stream */
+enum {
+  CCRUN_KIND_COPY = 1,
+  CCRUN_KIND_PUT = 2,
+  CCRUN_KIND_GET = 3,
+  CCRUN_KIND_SIGNAL = 4,
+  CCRUN_KIND_WAIT = 5,
+  CCRUN_KIND_SEND = 6,
+  CCRUN_KIND_RECV = 7,
+  CCRUN_KIND_REDUCE = 8,
+  CCRUN_KIND_FILL = 9,
+  CCRUN_KIND_VERIFY = 10,
+  CCRUN_KIND_DIGEST = 11,
+  CCRUN_KIND_EVENT_RECORD = 12,
+  CCRUN_KIND_EVENT_WAIT = 13,
+};
+
+/* element types */
+enum {
+  CCRUN_DTYPE_U8 = 0,
+  CCRUN_DTYPE_I32 = 1,
+  CCRUN_DTYPE_I64 = 2,
+  CCRUN_DTYPE_F16 = 3,
+  CCRUN_DTYPE_BF16 = 4,
+  CCRUN_DTYPE_F32 = 5,
+  CCRUN_DTYPE_F64 = 6,
+};
+
+/* reduction operators */
+enum {
+  CCRUN_REDOP_SUM = 0,
+  CCRUN_REDOP_PROD = 1,
+  CCRUN_REDOP_MIN = 2,
+  CCRUN_REDOP_MAX = 3,
+  CCRUN_REDOP_AVG = 4,
+};
+
+/* collectives, by nccl-tests' bandwidth formulas */
+enum {
+  CCRUN_COLLECTIVE_CUSTOM = 0,
+  CCRUN_COLLECTIVE_ALL_REDUCE = 1,
+  CCRUN_COLLECTIVE_ALL_GATHER = 2,
+  CCRUN_COLLECTIVE_REDUCE_SCATTER = 3,
+  CCRUN_COLLECTIVE_BROADCAST = 4,
+  CCRUN_COLLECTIVE_REDUCE = 5,
+  CCRUN_COLLECTIVE_GATHER = 6,
+  CCRUN_COLLECTIVE_SCATTER = 7,
+  CCRUN_COLLECTIVE_ALL_TO_ALL = 8,
+  CCRUN_COLLECTIVE_ALL_TO_ALL_V = 9,
+  CCRUN_COLLECTIVE_SEND_RECV = 10,
+};
+
+/* what carries out operations */
+enum {
+  CCRUN_DEVICE_CPU = 0,
+  CCRUN_DEVICE_CUDA = 1,
+  CCRUN_DEVICE_SIM = 2,
+};
+
+/* ccrun_world_t: what a rank is told of the world it runs in */
+typedef struct {
+  uint32_t rank; /* this rank, from 0 */
+  uint32_t size; /* number of ranks */
+  uint32_t local_rank; /* this rank among those of its node */
+  uint32_t local_size; /* number of ranks of its node */
+  uint64_t seed; /* the run's seed, the same on all ranks */
+  uint32_t abi_version; /* the host's version of this table */
+  uint32_t device; /* what carries out operations (enumeration device) */
+  uint32_t signal_slots; /* signal slots per pair of ranks */
+  uint32_t send_channels; /* send channels per pair of ranks */
+  uint64_t buffer_limit; /* device memory that this rank may allocate, in bytes */
+} ccrun_world_t;
+CCRUN_STATIC_ASSERT(sizeof(ccrun_world_t) == 48, "layout of world");
+
+/* ccrun_view_t: a place in a buffer */
+typedef struct {
+  uint64_t buffer; /* buffer handle */
+  uint64_t offset; /* bytes from its start */
+} ccrun_view_t;
+CCRUN_STATIC_ASSERT(sizeof(ccrun_view_t) == 16, "layout of view");
+
+/* ccrun_op_t: one operation of a stream; fields that its kind does not use are ignored */
+typedef struct {
+  uint32_t kind; /* what to do (enumeration kind) */
+  uint32_t peer; /* the other rank of signal, wait, send, recv */
+  uint64_t dst; /* buffer that is written; of verify and digest: read */
+  uint64_t dst_offset; /* bytes from its start */
+  uint64_t src; /* buffer that is read */
+  uint64_t src_offset; /* bytes from its start; of fill and verify: first byte of the pattern */
+  uint64_t bytes; /* how many bytes */
+  uint64_t value; /* of signal and wait: the sequence number; of fill and verify: the seed */
+  uint32_t slot; /* of signal and wait: the slot; of send and recv: the channel */
+  uint8_t dtype; /* element type of reduce, fill, verify (enumeration dtype) */
+  uint8_t redop; /* operator of reduce (enumeration redop) */
+  uint8_t source_count; /* of reduce: number of sources, 1 to 8 */
+  uint8_t reserved; /* zero */
+  uint32_t sources; /* of reduce: pointer to that many views */
+  uint32_t collective; /* collective that it belongs to, as given by collective_begin; 0 for none */
+  uint32_t chunk; /* rank-chunk of the collective */
+  uint32_t slice; /* pipelined slice of the chunk */
+  uint16_t flow; /* flow of the chunk */
+  uint16_t step; /* step of the algorithm */
+  uint32_t message; /* transport message of the flow */
+  uint64_t event; /* event handle of event_record and event_wait */
+} ccrun_op_t;
+CCRUN_STATIC_ASSERT(sizeof(ccrun_op_t) == 96, "layout of op");
+
+/* ccrun_collective_t: what a collective is, for traces and summaries */
+typedef struct {
+  uint32_t op; /* which collective (enumeration collective) */
+  uint8_t dtype; /* element type (enumeration dtype) */
+  uint8_t redop; /* operator, of reducing collectives (enumeration redop) */
+  uint16_t reserved; /* zero */
+  uint64_t bytes; /* size as nccl-tests counts it: the whole array, so n times one rank's share for all_gather, reduce_scatter and all_to_all */
+  uint32_t slice_bytes; /* size of a pipelined slice, 0 if chunks are not sliced */
+  uint32_t ranks; /* number of ranks that take part, 0 for all */
+  uint32_t algorithm; /* pointer to the algorithm's name */
+  uint32_t algorithm_len; /* its length in bytes, at most 63 */
+  uint32_t group; /* communicator, 0 for the world */
+  uint32_t warmup; /* 1 to leave it out of the statistics */
+  uint64_t reserved2; /* zero */
+} ccrun_collective_t;
+CCRUN_STATIC_ASSERT(sizeof(ccrun_collective_t) == 48, "layout of collective");
+
+/* ccrun_verify_result_t: what verify found */
+typedef struct {
+  uint64_t mismatches; /* elements that differ */
+  int64_t first_bad; /* offset in bytes, within the region, of the first one, -1 if none */
+} ccrun_verify_result_t;
+CCRUN_STATIC_ASSERT(sizeof(ccrun_verify_result_t) == 16, "layout of verify_result");
+
+/* ccrun_digest_t: a 128-bit digest */
+typedef struct {
+  uint64_t low; /* first half */
+  uint64_t high; /* second half */
+} ccrun_digest_t;
+CCRUN_STATIC_ASSERT(sizeof(ccrun_digest_t) == 16, "layout of digest");
+
+/* Fills in what this rank is told of the world: its rank, the size, the seed, the device's limits.
+ * Returns ok, fault. */
+CCRUN_IMPORT("world")
+ccrun_errno_t ccrun_world(ccrun_world_t *info);
+
+/* Reads the run's clock, whose zero all ranks of a node share; virtual time on sim.
+ * Returns ok, fault. */
+CCRUN_IMPORT("clock_now")
+ccrun_errno_t ccrun_clock_now(int64_t *nanos);
+
+/* Copies the text of the last failed call of this rank, cut to text_len bytes, and gives its whole length; 0 if none failed.
+ * Returns ok, fault. */
+CCRUN_IMPORT("last_error")
+ccrun_errno_t ccrun_last_error(char *text, uint32_t text_len, uint32_t *text_bytes);
+
+/* Ends all ranks, the run's exit code being code (1 to 95), after printing text; it does not return if the arguments are good.
+ * Returns ok, fault, invalid. */
+CCRUN_IMPORT("abort")
+ccrun_errno_t ccrun_abort(uint32_t code, const char *text, uint32_t text_len);
+
+/* Allocates zeroed device memory, aligned to 256 bytes; 0 bytes is a valid size.
+ * Returns ok, fault, invalid, no_memory, limit. */
+CCRUN_IMPORT("buffer_alloc")
+ccrun_errno_t ccrun_buffer_alloc(int64_t bytes, uint64_t *buffer);
+
+/* Frees a buffer, own or looked up; submitted operations that use it still finish, later ones fail with stale, at peers too.
+ * Returns ok, bad_handle, stale. */
+CCRUN_IMPORT("buffer_free")
+ccrun_errno_t ccrun_buffer_free(uint64_t buffer);
+
+/* Gives the size of a buffer.
+ * Returns ok, fault, bad_handle, stale. */
+CCRUN_IMPORT("buffer_size")
+ccrun_errno_t ccrun_buffer_size(uint64_t buffer, uint64_t *bytes);
+
+/* Copies from a buffer to the guest's memory, now; it does not wait for streams.
+ * Returns ok, fault, bad_handle, stale, range, unsupported. */
+CCRUN_IMPORT("buffer_read")
+ccrun_errno_t ccrun_buffer_read(uint64_t buffer, int64_t offset, void *data, uint32_t data_len);
+
+/* Copies from the guest's memory to a buffer, now; it does not wait for streams.
+ * Returns ok, fault, bad_handle, stale, range, unsupported. */
+CCRUN_IMPORT("buffer_write")
+ccrun_errno_t ccrun_buffer_write(uint64_t buffer, int64_t offset, const void *data, uint32_t data_len);
+
+/* Fills a region with the pattern of the seed, in stream order.
+ * Returns ok, bad_handle, stale, range, invalid, failed. */
+CCRUN_IMPORT("buffer_fill")
+ccrun_errno_t ccrun_buffer_fill(uint64_t stream, uint64_t buffer, int64_t offset, int64_t bytes, uint32_t dtype, uint64_t seed);
+
+/* Compares a region with the pattern of the seed from pattern_offset on, after all earlier operations of the stream; the run fails (exit 114) if any element differs.
+ * Returns ok, fault, bad_handle, stale, range, invalid, timed_out, failed. */
+CCRUN_IMPORT("buffer_verify")
+ccrun_errno_t ccrun_buffer_verify(uint64_t stream, uint64_t buffer, int64_t offset, int64_t bytes, uint32_t dtype, uint64_t seed, int64_t pattern_offset, ccrun_verify_result_t *result);
+
+/* Computes a region's digest after all earlier operations of the stream and, if name is not empty, reports it under that name in the run's result.
+ * Returns ok, fault, bad_handle, stale, range, invalid, limit, timed_out, failed. */
+CCRUN_IMPORT("buffer_digest")
+ccrun_errno_t ccrun_buffer_digest(uint64_t stream, uint64_t buffer, int64_t offset, int64_t bytes, const char *name, uint32_t name_len, ccrun_digest_t *digest);
+
+/* Makes a stream: operations of one stream are carried out in order, streams overlap.
+ * Returns ok, fault, limit. */
+CCRUN_IMPORT("stream_create")
+ccrun_errno_t ccrun_stream_create(uint64_t *stream);
+
+/* Waits for a stream and gives it back.
+ * Returns ok, bad_handle, stale, failed. */
+CCRUN_IMPORT("stream_destroy")
+ccrun_errno_t ccrun_stream_destroy(uint64_t stream);
+
+/* Waits until everything submitted to a stream is complete.
+ * Returns ok, bad_handle, stale, timed_out, failed. */
+CCRUN_IMPORT("stream_sync")
+ccrun_errno_t ccrun_stream_sync(uint64_t stream, int64_t timeout);
+
+/* Says whether everything submitted to a stream is complete (1) or not (0), without waiting.
+ * Returns ok, fault, bad_handle, stale, failed. */
+CCRUN_IMPORT("stream_query")
+ccrun_errno_t ccrun_stream_query(uint64_t stream, uint32_t *done);
+
+/* Makes an event; it counts as complete until it is recorded.
+ * Returns ok, fault, limit. */
+CCRUN_IMPORT("event_create")
+ccrun_errno_t ccrun_event_create(uint64_t *event);
+
+/* Gives an event back.
+ * Returns ok, bad_handle, stale. */
+CCRUN_IMPORT("event_destroy")
+ccrun_errno_t ccrun_event_destroy(uint64_t event);
+
+/* Marks an event complete when all earlier operations of the stream are.
+ * Returns ok, bad_handle, stale, failed. */
+CCRUN_IMPORT("event_record")
+ccrun_errno_t ccrun_event_record(uint64_t stream, uint64_t event);
+
+/* Holds a stream until the event's latest record is complete.
+ * Returns ok, bad_handle, stale, failed. */
+CCRUN_IMPORT("event_wait")
+ccrun_errno_t ccrun_event_wait(uint64_t stream, uint64_t event);
+
+/* Waits in the guest until the event's latest record is complete.
+ * Returns ok, bad_handle, stale, timed_out, failed. */
+CCRUN_IMPORT("event_sync")
+ccrun_errno_t ccrun_event_sync(uint64_t event, int64_t timeout);
+
+/* Says whether the event's latest record is complete (1) or not (0), without waiting.
+ * Returns ok, fault, bad_handle, stale. */
+CCRUN_IMPORT("event_query")
+ccrun_errno_t ccrun_event_query(uint64_t event, uint32_t *done);
+
+/* Copies between buffers of this rank.
+ * Returns ok, bad_handle, stale, range, invalid, failed. */
+CCRUN_IMPORT("copy")
+ccrun_errno_t ccrun_copy(uint64_t stream, uint64_t dst, int64_t dst_offset, uint64_t src, int64_t src_offset, int64_t bytes);
+
+/* Copies from a buffer of this rank to one looked up at a peer.
+ * Returns ok, bad_handle, stale, range, invalid, failed. */
+CCRUN_IMPORT("put")
+ccrun_errno_t ccrun_put(uint64_t stream, uint64_t dst, int64_t dst_offset, uint64_t src, int64_t src_offset, int64_t bytes);
+
+/* Copies from a buffer looked up at a peer to one of this rank.
+ * Returns ok, bad_handle, stale, range, invalid, failed. */
+CCRUN_IMPORT("get")
+ccrun_errno_t ccrun_get(uint64_t stream, uint64_t dst, int64_t dst_offset, uint64_t src, int64_t src_offset, int64_t bytes);
+
+/* Raises this rank's slot at a peer to value, if it is lower, after all earlier operations of the stream are visible to the peer.
+ * Returns ok, bad_handle, stale, invalid, no_rank, failed. */
+CCRUN_IMPORT("signal")
+ccrun_errno_t ccrun_signal(uint64_t stream, uint32_t peer, uint32_t slot, uint64_t value);
+
+/* Holds a stream until the slot that a peer raises here is at least value.
+ * Returns ok, bad_handle, stale, invalid, no_rank, failed. */
+CCRUN_IMPORT("wait")
+ccrun_errno_t ccrun_wait(uint64_t stream, uint32_t peer, uint32_t slot, uint64_t value);
+
+/* Reads the slot that a peer raises here, without waiting.
+ * Returns ok, fault, invalid, no_rank. */
+CCRUN_IMPORT("signal_value")
+ccrun_errno_t ccrun_signal_value(uint32_t peer, uint32_t slot, uint64_t *value);
+
+/* Sends bytes to the matching recv of a peer on the same channel; consecutive sends and receives of a stream make progress together.
+ * Returns ok, bad_handle, stale, range, invalid, no_rank, failed. */
+CCRUN_IMPORT("send")
+ccrun_errno_t ccrun_send(uint64_t stream, uint32_t peer, uint64_t src, int64_t src_offset, int64_t bytes, uint32_t channel);
+
+/* Receives the bytes of the matching send of a peer on the same channel; different lengths fail with mismatch.
+ * Returns ok, bad_handle, stale, range, invalid, no_rank, failed. */
+CCRUN_IMPORT("recv")
+ccrun_errno_t ccrun_recv(uint64_t stream, uint32_t peer, uint64_t dst, int64_t dst_offset, int64_t bytes, uint32_t channel);
+
+/* Combines 1 to 8 sources, peers' too, element by element into dst; takes an op structure, whose kind is ignored.
+ * Returns ok, fault, bad_handle, stale, range, invalid, no_rank, failed. */
+CCRUN_IMPORT("reduce")
+ccrun_errno_t ccrun_reduce(uint64_t stream, const ccrun_op_t *op);
+
+/* Submits operations in order; accepted, written on failure too, says how many were taken before the first bad one.
+ * Returns ok, fault, bad_handle, stale, range, invalid, no_rank, failed, unsupported. */
+CCRUN_IMPORT("submit")
+ccrun_errno_t ccrun_submit(uint64_t stream, const ccrun_op_t *ops, uint32_t ops_len, uint32_t *accepted);
+
+/* Publishes a region of an own buffer under a name and an epoch, at once and without waiting for anyone; a name and epoch can be published once.
+ * Returns ok, fault, bad_handle, stale, range, invalid, limit, failed. */
+CCRUN_IMPORT("share_publish")
+ccrun_errno_t ccrun_share_publish(const char *name, uint32_t name_len, uint64_t epoch, uint64_t buffer, int64_t offset, int64_t bytes);
+
+/* Gives access to the region that a peer publishes under a name and an epoch, waiting for it if need be; asking again costs no message.
+ * Returns ok, fault, stale, invalid, no_rank, limit, timed_out, failed. */
+CCRUN_IMPORT("share_lookup")
+ccrun_errno_t ccrun_share_lookup(uint32_t peer, const char *name, uint32_t name_len, uint64_t epoch, int64_t timeout, uint64_t *buffer, uint64_t *bytes);
+
+/* Waits until every rank has called it as often as this one; it says nothing about streams.
+ * Returns ok, timed_out. */
+CCRUN_IMPORT("barrier")
+ccrun_errno_t ccrun_barrier(int64_t timeout);
+
+/* Sets where the following copy, put, get, signal, wait, send, recv and buffer_fill calls of this rank belong; op structures carry their own.
+ * Returns ok, invalid. */
+CCRUN_IMPORT("tag")
+ccrun_errno_t ccrun_tag(uint32_t collective, uint32_t chunk, uint32_t slice, uint32_t flow, uint32_t step, uint32_t message);
+
+/* Begins a collective in the trace and gives its sequence number, from 1, by which operations say that they belong to it.
+ * Returns ok, fault, invalid, limit. */
+CCRUN_IMPORT("collective_begin")
+ccrun_errno_t ccrun_collective_begin(const ccrun_collective_t *collective, uint32_t *sequence);
+
+/* Says that all operations of a collective have been submitted; it is complete when they are.
+ * Returns ok, not_found. */
+CCRUN_IMPORT("collective_end")
+ccrun_errno_t ccrun_collective_end(uint32_t sequence);
+
+/* Begins a named span of the guest's own in the trace.
+ * Returns ok, fault, invalid, limit. */
+CCRUN_IMPORT("mark_begin")
+ccrun_errno_t ccrun_mark_begin(const char *name, uint32_t name_len, uint64_t *mark);
+
+/* Ends a named span.
+ * Returns ok, not_found. */
+CCRUN_IMPORT("mark_end")
+ccrun_errno_t ccrun_mark_end(uint64_t mark);
+
+/* Operations for ccrun_submit. */
+static inline ccrun_op_t ccrun_op_fill(uint64_t buffer, int64_t offset, int64_t bytes, uint32_t dtype, uint64_t seed) {
+  ccrun_op_t o = {0};
+  o.kind = CCRUN_KIND_FILL;
+  o.dst = (uint64_t)buffer;
+  o.dst_offset = (uint64_t)offset;
+  o.bytes = (uint64_t)bytes;
+  o.dtype = (uint8_t)dtype;
+  o.value = (uint64_t)seed;
+  return o;
+}
+
+static inline ccrun_op_t ccrun_op_event_record(uint64_t event) {
+  ccrun_op_t o = {0};
+  o.kind = CCRUN_KIND_EVENT_RECORD;
+  o.event = (uint64_t)event;
+  return o;
+}
+
+static inline ccrun_op_t ccrun_op_event_wait(uint64_t event) {
+  ccrun_op_t o = {0};
+  o.kind = CCRUN_KIND_EVENT_WAIT;
+  o.event = (uint64_t)event;
+  return o;
+}
+
+static inline ccrun_op_t ccrun_op_copy(uint64_t dst, int64_t dst_offset, uint64_t src, int64_t src_offset, int64_t bytes) {
+  ccrun_op_t o = {0};
+  o.kind = CCRUN_KIND_COPY;
+  o.dst = (uint64_t)dst;
+  o.dst_offset = (uint64_t)dst_offset;
+  o.src = (uint64_t)src;
+  o.src_offset = (uint64_t)src_offset;
+  o.bytes = (uint64_t)bytes;
+  return o;
+}
+
+static inline ccrun_op_t ccrun_op_put(uint64_t dst, int64_t dst_offset, uint64_t src, int64_t src_offset, int64_t bytes) {
+  ccrun_op_t o = {0};
+  o.kind = CCRUN_KIND_PUT;
+  o.dst = (uint64_t)dst;
+  o.dst_offset = (uint64_t)dst_offset;
+  o.src = (uint64_t)src;
+  o.src_offset = (uint64_t)src_offset;
+  o.bytes = (uint64_t)bytes;
+  return o;
+}
+
+static inline ccrun_op_t ccrun_op_get(uint64_t dst, int64_t dst_offset, uint64_t src, int64_t src_offset, int64_t bytes) {
+  ccrun_op_t o = {0};
+  o.kind = CCRUN_KIND_GET;
+  o.dst = (uint64_t)dst;
+  o.dst_offset = (uint64_t)dst_offset;
+  o.src = (uint64_t)src;
+  o.src_offset = (uint64_t)src_offset;
+  o.bytes = (uint64_t)bytes;
+  return o;
+}
+
+static inline ccrun_op_t ccrun_op_signal(uint32_t peer, uint32_t slot, uint64_t value) {
+  ccrun_op_t o = {0};
+  o.kind = CCRUN_KIND_SIGNAL;
+  o.peer = (uint32_t)peer;
+  o.slot = (uint32_t)slot;
+  o.value = (uint64_t)value;
+  return o;
+}
+
+static inline ccrun_op_t ccrun_op_wait(uint32_t peer, uint32_t slot, uint64_t value) {
+  ccrun_op_t o = {0};
+  o.kind = CCRUN_KIND_WAIT;
+  o.peer = (uint32_t)peer;
+  o.slot = (uint32_t)slot;
+  o.value = (uint64_t)value;
+  return o;
+}
+
+static inline ccrun_op_t ccrun_op_send(uint32_t peer, uint64_t src, int64_t src_offset, int64_t bytes, uint32_t channel) {
+  ccrun_op_t o = {0};
+  o.kind = CCRUN_KIND_SEND;
+  o.peer = (uint32_t)peer;
+  o.src = (uint64_t)src;
+  o.src_offset = (uint64_t)src_offset;
+  o.bytes = (uint64_t)bytes;
+  o.slot = (uint32_t)channel;
+  return o;
+}
+
+static inline ccrun_op_t ccrun_op_recv(uint32_t peer, uint64_t dst, int64_t dst_offset, int64_t bytes, uint32_t channel) {
+  ccrun_op_t o = {0};
+  o.kind = CCRUN_KIND_RECV;
+  o.peer = (uint32_t)peer;
+  o.dst = (uint64_t)dst;
+  o.dst_offset = (uint64_t)dst_offset;
+  o.bytes = (uint64_t)bytes;
+  o.slot = (uint32_t)channel;
+  return o;
+}
+
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* CCRUN_H */

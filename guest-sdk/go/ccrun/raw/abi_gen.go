@@ -1,0 +1,223 @@
+// Code generated from host/abi by `go generate ./host/abi`. DO NOT EDIT.
+
+package raw
+
+import "structs"
+
+// Version is the version of the table that this package was generated from.
+const Version = 1
+
+// Errno is what every function returns.
+type Errno uint32
+
+// The errnos.
+const (
+	OK               Errno = 0  // success
+	ErrnoFault       Errno = 1  // a pointer is null, unaligned or reaches outside the guest's memory
+	ErrnoBadHandle   Errno = 2  // not a handle, or one of another kind
+	ErrnoStale       Errno = 3  // the handle was valid and what it named has been freed, here or by the peer that owns it
+	ErrnoRange       Errno = 4  // an offset and a size reach outside the buffer
+	ErrnoInvalid     Errno = 5  // a value that the parameter cannot have
+	ErrnoNoRank      Errno = 6  // no such rank
+	ErrnoNoMemory    Errno = 7  // the device's memory or this rank's share of it is used up
+	ErrnoLimit       Errno = 8  // more handles, streams, names or slots than allowed
+	ErrnoTimedOut    Errno = 9  // the deadline passed
+	ErrnoFailed      Errno = 10 // an earlier operation of the stream failed; last_error says which
+	ErrnoMismatch    Errno = 11 // ranks disagree on what they do together
+	ErrnoUnsupported Errno = 12 // this device cannot do it
+	ErrnoNotFound    Errno = 13 // no such thing
+)
+
+var errnoNames = [...]string{
+	"ok",
+	"fault",
+	"bad_handle",
+	"stale",
+	"range",
+	"invalid",
+	"no_rank",
+	"no_memory",
+	"limit",
+	"timed_out",
+	"failed",
+	"mismatch",
+	"unsupported",
+	"not_found",
+}
+
+var errnoTexts = [...]string{
+	"success",
+	"a pointer is null, unaligned or reaches outside the guest's memory",
+	"not a handle, or one of another kind",
+	"the handle was valid and what it named has been freed, here or by the peer that owns it",
+	"an offset and a size reach outside the buffer",
+	"a value that the parameter cannot have",
+	"no such rank",
+	"the device's memory or this rank's share of it is used up",
+	"more handles, streams, names or slots than allowed",
+	"the deadline passed",
+	"an earlier operation of the stream failed; last_error says which",
+	"ranks disagree on what they do together",
+	"this device cannot do it",
+	"no such thing",
+}
+
+// String is the errno's name.
+func (e Errno) String() string {
+	if int(e) < len(errnoNames) {
+		return errnoNames[e]
+	}
+	return "unknown"
+}
+
+// Text is the errno's meaning.
+func (e Errno) Text() string {
+	if int(e) < len(errnoTexts) {
+		return errnoTexts[e]
+	}
+	return "unknown errno"
+}
+
+// Values of the enumeration kind: operations of a stream.
+const (
+	KindCopy        = 1
+	KindPut         = 2
+	KindGet         = 3
+	KindSignal      = 4
+	KindWait        = 5
+	KindSend        = 6
+	KindRecv        = 7
+	KindReduce      = 8
+	KindFill        = 9
+	KindVerify      = 10
+	KindDigest      = 11
+	KindEventRecord = 12
+	KindEventWait   = 13
+)
+
+// Values of the enumeration dtype: element types.
+const (
+	DtypeU8   = 0
+	DtypeI32  = 1
+	DtypeI64  = 2
+	DtypeF16  = 3
+	DtypeBf16 = 4
+	DtypeF32  = 5
+	DtypeF64  = 6
+)
+
+// Values of the enumeration redop: reduction operators.
+const (
+	RedopSum  = 0
+	RedopProd = 1
+	RedopMin  = 2
+	RedopMax  = 3
+	RedopAvg  = 4
+)
+
+// Values of the enumeration collective: collectives, by nccl-tests' bandwidth formulas.
+const (
+	CollectiveCustom        = 0
+	CollectiveAllReduce     = 1
+	CollectiveAllGather     = 2
+	CollectiveReduceScatter = 3
+	CollectiveBroadcast     = 4
+	CollectiveReduce        = 5
+	CollectiveGather        = 6
+	CollectiveScatter       = 7
+	CollectiveAllToAll      = 8
+	CollectiveAllToAllV     = 9
+	CollectiveSendRecv      = 10
+)
+
+// Values of the enumeration device: what carries out operations.
+const (
+	DeviceCpu  = 0
+	DeviceCuda = 1
+	DeviceSim  = 2
+)
+
+// World is what a rank is told of the world it runs in.
+type World struct {
+	_ structs.HostLayout
+
+	Rank         uint32 // this rank, from 0
+	Size         uint32 // number of ranks
+	LocalRank    uint32 // this rank among those of its node
+	LocalSize    uint32 // number of ranks of its node
+	Seed         uint64 // the run's seed, the same on all ranks
+	AbiVersion   uint32 // the host's version of this table
+	Device       uint32 // what carries out operations (enumeration device)
+	SignalSlots  uint32 // signal slots per pair of ranks
+	SendChannels uint32 // send channels per pair of ranks
+	BufferLimit  uint64 // device memory that this rank may allocate, in bytes
+}
+
+// View is a place in a buffer.
+type View struct {
+	_ structs.HostLayout
+
+	Buffer uint64 // buffer handle
+	Offset uint64 // bytes from its start
+}
+
+// Op is one operation of a stream; fields that its kind does not use are ignored.
+type Op struct {
+	_ structs.HostLayout
+
+	Kind        uint32 // what to do (enumeration kind)
+	Peer        uint32 // the other rank of signal, wait, send, recv
+	Dst         uint64 // buffer that is written; of verify and digest: read
+	DstOffset   uint64 // bytes from its start
+	Src         uint64 // buffer that is read
+	SrcOffset   uint64 // bytes from its start; of fill and verify: first byte of the pattern
+	Bytes       uint64 // how many bytes
+	Value       uint64 // of signal and wait: the sequence number; of fill and verify: the seed
+	Slot        uint32 // of signal and wait: the slot; of send and recv: the channel
+	Dtype       uint8  // element type of reduce, fill, verify (enumeration dtype)
+	Redop       uint8  // operator of reduce (enumeration redop)
+	SourceCount uint8  // of reduce: number of sources, 1 to 8
+	Reserved    uint8  // zero
+	Sources     uint32 // of reduce: pointer to that many views
+	Collective  uint32 // collective that it belongs to, as given by collective_begin; 0 for none
+	Chunk       uint32 // rank-chunk of the collective
+	Slice       uint32 // pipelined slice of the chunk
+	Flow        uint16 // flow of the chunk
+	Step        uint16 // step of the algorithm
+	Message     uint32 // transport message of the flow
+	Event       uint64 // event handle of event_record and event_wait
+}
+
+// Collective is what a collective is, for traces and summaries.
+type Collective struct {
+	_ structs.HostLayout
+
+	Op           uint32 // which collective (enumeration collective)
+	Dtype        uint8  // element type (enumeration dtype)
+	Redop        uint8  // operator, of reducing collectives (enumeration redop)
+	Reserved     uint16 // zero
+	Bytes        uint64 // size as nccl-tests counts it: the whole array, so n times one rank's share for all_gather, reduce_scatter and all_to_all
+	SliceBytes   uint32 // size of a pipelined slice, 0 if chunks are not sliced
+	Ranks        uint32 // number of ranks that take part, 0 for all
+	Algorithm    uint32 // pointer to the algorithm's name
+	AlgorithmLen uint32 // its length in bytes, at most 63
+	Group        uint32 // communicator, 0 for the world
+	Warmup       uint32 // 1 to leave it out of the statistics
+	Reserved2    uint64 // zero
+}
+
+// VerifyResult is what verify found.
+type VerifyResult struct {
+	_ structs.HostLayout
+
+	Mismatches uint64 // elements that differ
+	FirstBad   int64  // offset in bytes, within the region, of the first one, -1 if none
+}
+
+// Digest is a 128-bit digest.
+type Digest struct {
+	_ structs.HostLayout
+
+	Low  uint64 // first half
+	High uint64 // second half
+}

@@ -1,0 +1,24 @@
+//go:build !wasip1
+
+package raw
+
+// Addresses is the part of Calls that gives out the 32-bit numbers which stand
+// for pointers inside structures.
+type Addresses interface {
+	AddressOfViews(views *[8]View) uint32
+	AddressOfText(text *[64]byte) uint32
+}
+
+// AddressOfViews is what the host knows views by, for [Op.Sources].
+func (h Host) AddressOfViews(views *[8]View) uint32 { return h.calls().AddressOfViews(views) }
+
+// AddressOfText is what the host knows text by, for [Collective.Algorithm].
+func (h Host) AddressOfText(text *[64]byte) uint32 { return h.calls().AddressOfText(text) }
+
+// calls is what stands in for the host; without it nothing can go on.
+func (h Host) calls() Calls {
+	if h.Calls == nil {
+		panic("raw: no ccrun host here: build the guest with GOOS=wasip1 GOARCH=wasm and run it with ccrun, or test it with package ccruntest")
+	}
+	return h.Calls
+}
