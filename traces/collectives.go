@@ -1,0 +1,230 @@
+package traces
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/ccrun/ccrun/host/flight"
+	"github.com/ccrun/ccrun/host/op"
+)
+
+// warmupFlag marks a warm-up in the Aux field of a collective's record; the
+// rest of Aux is the name index of the algorithm.
+const warmupFlag = 1 << 31
+
+type collectiveKey struct {
+	group    uint16
+	sequence uint32
+}
+
+// gathering puts the records of all ranks together, collective by collective.
+type gathering struct {
+	run     *Run
+	byKey   map[collectiveKey]*draft
+	damaged int64 // records that no recorder can have written
+}
+
+// draft is a collective whose messages are not sorted yet.
+type draft struct {
+	Collective
+	messages []Message
+	sends    []Message
+	waits    []interval
+}
+
+// interval is a time in which a rank waited.
+type interval struct {
+	rank       int
+	start, end int64
+}
+
+// Collectives puts the records of all ranks together and gives the
+// collectives by group and sequence number.
+func (r *Run) Collectives() []*Collective {
+	list, _ := r.gather()
+	return list
+}
+
+// gather is Collectives, and how many records could not be believed.
+func (r *Run) gather() ([]*Collective, int64) {
+	g := gathering{run: r, byKey: make(map[collectiveKey]*draft)}
+	for _, log := range r.logs {
+		g.addLog(log)
+	}
+	drafts := make([]*draft, 0, len(g.byKey))
+	for _, d := range g.byKey {
+		drafts = append(drafts, d)
+	}
+	slices.SortFunc(drafts, func(a, b *draft) int {
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Sequence, b.Sequence))
+	})
+	list := make([]*Collective, len(drafts))
+	for i, d := range drafts {
+		d.finish(len(r.logs))
+		list[i] = &d.Collective
+	}
+	return list, g.damaged
+}
+
+// addLog adds one rank's file: first its collectives, since a collective is
+// recorded after its operations and names the group, then the operations.
+func (g *gathering) addLog(log *flight.Log) {
+	drafts := make(map[uint32]*draft)
+	for rec := range log.Records() {
+		if !believable(&rec) {
+			g.damaged++
+			continue
+		}
+		if op.Kind(rec.Kind) == op.Collective && rec.Collective != 0 && drafts[rec.Collective] == nil {
+			drafts[rec.Collective] = g.addMark(log, &rec)
+		}
+	}
+	var last *draft
+	var lastSequence uint32
+	for rec := range log.Records() {
+		if rec.Collective == 0 || op.Kind(rec.Kind) >= op.Collective || !believable(&rec) {
+			continue
+		}
+		if last == nil || rec.Collective != lastSequence {
+			last, lastSequence = drafts[rec.Collective], rec.Collective
+			if last == nil {
+				last = g.draft(0, rec.Collective)
+				drafts[rec.Collective] = last
+			}
+		}
+		last.add(log, &rec)
+	}
+}
+
+func (g *gathering) draft(group uint16, sequence uint32) *draft {
+	key := collectiveKey{group, sequence}
+	d := g.byKey[key]
+	if d == nil {
+		d = &draft{Collective: Collective{Sequence: sequence, Group: group, Ranks: g.run.size}}
+		g.byKey[key] = d
+	}
+	return d
+}
+
+// addMark enters a rank's record of the collective as a whole. The lowest rank
+// says what the collective is.
+func (g *gathering) addMark(log *flight.Log, rec *flight.Record) *draft {
+	d := g.draft(rec.Group, rec.Collective)
+	if !d.described() {
+		d.Op, d.Algorithm, d.Bytes = op.CollectiveOp(rec.Red), log.Name(uint16(rec.Aux&^warmupFlag)), rec.Bytes
+		d.SliceBytes, d.Type, d.Red = rec.Slice, op.Dtype(rec.Type), op.RedOp(rec.Step)
+		d.Warmup = rec.Aux&warmupFlag != 0
+		if rec.Chunk > 0 && rec.Chunk < uint32(g.run.size) {
+			d.Ranks = int(rec.Chunk)
+		}
+	}
+	d.Parts = append(d.Parts, Part{Rank: log.Rank, Start: rec.Start, Finish: rec.End, Status: rec.Status, Marked: true})
+	return d
+}
+
+// described reports whether a rank has said what the collective is.
+func (d *draft) described() bool {
+	for i := range d.Parts {
+		if d.Parts[i].Marked {
+			return true
+		}
+	}
+	return false
+}
+
+// add enters one operation. Files are read in the order of ranks, so the part
+// of this rank is the last one if it is there.
+func (d *draft) add(log *flight.Log, rec *flight.Record) {
+	if len(d.Parts) == 0 || d.Parts[len(d.Parts)-1].Rank != log.Rank {
+		d.Parts = append(d.Parts, Part{Rank: log.Rank, Start: rec.Start})
+	}
+	p := &d.Parts[len(d.Parts)-1]
+	p.opEnd = max(p.opEnd, rec.End)
+	if !p.Marked {
+		p.Start = min(p.Start, rec.Start)
+	}
+	if p.Status == flight.StatusOK {
+		p.Status = rec.Status
+	}
+	kind := op.Kind(rec.Kind)
+	if kind == op.Wait || kind == op.EventWait {
+		d.waits = append(d.waits, interval{log.Rank, rec.Start, rec.End})
+	}
+	if kind.Moves() && rec.Bytes < maxMessageBytes {
+		d.addMessage(log, rec, kind)
+	}
+}
+
+// addMessage sorts a movement of bytes into those that leave the source by its
+// own doing, those that the destination fetches, and those inside one rank.
+func (d *draft) addMessage(log *flight.Log, rec *flight.Record, kind op.Kind) {
+	m := Message{
+		Start: rec.Start, End: rec.End, Bytes: int64(rec.Bytes), Chunk: rec.Chunk, Slice: rec.Slice, ID: rec.Message,
+		Source: int32(log.Rank), Dest: int32(log.Rank), Flow: rec.Flow, Step: rec.Step, Kind: kind, Status: rec.Status,
+	}
+	crosses := rec.Peer >= 0 && int(rec.Peer) < log.Size && int(rec.Peer) != log.Rank
+	switch {
+	case !crosses || kind == op.Copy:
+		d.Local = append(d.Local, m)
+	case kind == op.Send:
+		m.Dest = rec.Peer
+		d.sends = append(d.sends, m)
+	case kind == op.Put:
+		m.Dest = rec.Peer
+		d.messages = append(d.messages, m)
+	default: // get, recv, and a reduce that reads a peer's memory
+		m.Source = rec.Peer
+		d.messages = append(d.messages, m)
+	}
+}
+
+// finish computes what needs all records of the collective.
+func (d *draft) finish(files int) {
+	ended := 0
+	for i := range d.Parts {
+		p := &d.Parts[i]
+		if p.opEnd > 0 {
+			p.Finish = max(p.opEnd, p.Start)
+		}
+		if p.Marked && p.Status == flight.StatusOK {
+			ended++
+		}
+	}
+	d.pairSends()
+	d.addWaits()
+	d.Transfers = group(d.messages, d.sends)
+	d.Complete = ended == min(d.Ranks, files) && d.described()
+	d.messages, d.sends, d.waits = nil, nil, nil
+}
+
+// addWaits adds up, for each rank, the time in which at least one of its
+// streams waited.
+func (d *draft) addWaits() {
+	slices.SortFunc(d.waits, func(a, b interval) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.start, b.start))
+	})
+	var p *Part
+	var covered int64
+	for _, w := range d.waits {
+		if p == nil || p.Rank != w.rank {
+			if p = d.part(w.rank); p == nil {
+				continue
+			}
+			covered = p.Start
+		}
+		from, to := max(w.start, covered), min(w.end, p.Finish)
+		if to > from {
+			p.Wait += to - from
+			covered = to
+		}
+	}
+}
+
+// part is the part of one rank, nil if it has none.
+func (d *draft) part(rank int) *Part {
+	i, ok := slices.BinarySearchFunc(d.Parts, rank, func(p Part, rank int) int { return p.Rank - rank })
+	if !ok {
+		return nil
+	}
+	return &d.Parts[i]
+}

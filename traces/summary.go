@@ -1,0 +1,208 @@
+package traces
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/ccrun/ccrun/host/flight"
+	"github.com/ccrun/ccrun/host/op"
+)
+
+// Summary is a run in numbers. Its fields are those of the same name in the
+// object that --json prints: times in seconds, sizes in bytes, rates in bytes
+// per second.
+type Summary struct {
+	Collectives []CollectiveStats    `json:"collectives"`
+	Shares      Shares               `json:"shares"`
+	Memory      Memory               `json:"memory"`
+	Records     Records              `json:"records"`
+	Marks       map[string]MarkStats `json:"marks"`
+
+	// Ranks is the size of the run, Missing the ranks whose file could not be
+	// read.
+	Ranks   int   `json:"-"`
+	Missing []int `json:"-"`
+	// VerifiedBytes and Mismatches are what the host's verification found on
+	// all ranks.
+	VerifiedBytes int64 `json:"-"`
+	Mismatches    int64 `json:"-"`
+}
+
+// CollectiveStats are the collectives of one kind, algorithm and size.
+// Warm-ups, and collectives that not every rank completed, count in their own
+// fields only.
+type CollectiveStats struct {
+	Op          string  `json:"op"`
+	Algorithm   string  `json:"algorithm"`
+	Count       int     `json:"count"`
+	Bytes       uint64  `json:"bytes"` // S as nccl-tests counts it
+	CCT         *Times  `json:"cct_s"`
+	RCCT        *Times  `json:"rcct_s"` // null if no transfers were recorded
+	FCT         *Times  `json:"fct_s"`
+	AlgBW       float64 `json:"algbw"` // Bytes per median CCT
+	BusBW       float64 `json:"busbw"` // AlgBW times nccl-tests' factor
+	SlowestRank int     `json:"slowest_rank"`
+
+	Ranks        int `json:"ranks"` // that take part
+	SlowestCount int `json:"slowest_count"`
+	Warmups      int `json:"warmups"`
+	Incomplete   int `json:"incomplete"`
+}
+
+// Shares counts look-ups of peers' buffers on all ranks.
+type Shares struct {
+	Hits      int64 `json:"hits"`      // answered from the cache
+	Misses    int64 `json:"misses"`    // that had to ask
+	Exchanges int64 `json:"exchanges"` // handles asked for at the rendezvous: one per miss
+}
+
+// Memory is the highest use of memory in bytes, by rank.
+type Memory struct {
+	DevicePeak []int64 `json:"device_peak"`
+	GuestPeak  []int64 `json:"guest_peak"` // filled in by who ran the guests
+}
+
+// Records counts flight records of all ranks.
+type Records struct {
+	Written int64 `json:"written"`
+	Dropped int64 `json:"dropped"`           // for want of room
+	Damaged int64 `json:"damaged,omitempty"` // that make no sense
+}
+
+// MarkStats are the guest's own spans of one name.
+type MarkStats struct {
+	Count int    `json:"count"`
+	Time  *Times `json:"time_s"`
+}
+
+// Summarize reduces the records of all ranks to numbers.
+func Summarize(r *Run) *Summary {
+	s := &Summary{
+		Ranks: r.size, Collectives: []CollectiveStats{}, Marks: make(map[string]MarkStats),
+		Memory: Memory{DevicePeak: make([]int64, r.size), GuestPeak: []int64{}},
+	}
+	collectives, damaged := r.gather()
+	s.Records.Damaged = damaged
+	s.addCollectives(collectives)
+	s.addCounters(r)
+	s.addMarks(r)
+	return s
+}
+
+// row collects the figures of one line of the summary.
+type row struct {
+	CollectiveStats
+	cct, rcct, fct []int64
+	stragglers     map[int]int // rank -> collectives that it delayed
+}
+
+type rowKey struct {
+	collectiveOp op.CollectiveOp
+	algorithm    string
+	bytes        uint64
+	ranks        int
+}
+
+func (s *Summary) addCollectives(collectives []*Collective) {
+	rows := make(map[rowKey]*row)
+	for _, c := range collectives {
+		if c.Sequence == 0 || len(c.Parts) == 0 {
+			continue
+		}
+		key := rowKey{c.Op, c.Algorithm, c.Bytes, c.Ranks}
+		if rows[key] == nil {
+			rows[key] = &row{stragglers: make(map[int]int), CollectiveStats: CollectiveStats{
+				Op: c.Op.String(), Algorithm: c.Algorithm, Bytes: c.Bytes, Ranks: c.Ranks,
+			}}
+		}
+		rows[key].add(c)
+	}
+	for key, r := range rows {
+		s.Collectives = append(s.Collectives, r.stats(key.collectiveOp))
+	}
+	slices.SortFunc(s.Collectives, func(a, b CollectiveStats) int {
+		return cmp.Or(cmp.Compare(a.Op, b.Op), cmp.Compare(a.Algorithm, b.Algorithm), cmp.Compare(a.Bytes, b.Bytes), cmp.Compare(a.Ranks, b.Ranks))
+	})
+}
+
+func (r *row) add(c *Collective) {
+	switch {
+	case !c.Complete:
+		r.Incomplete++
+		return
+	case c.Warmup:
+		r.Warmups++
+		return
+	}
+	r.Count++
+	r.cct = append(r.cct, c.CCT())
+	r.stragglers[c.Straggler()]++
+	for i := range c.Transfers {
+		t := &c.Transfers[i]
+		r.rcct = append(r.rcct, t.RCCT())
+		for j := range t.Flows {
+			r.fct = append(r.fct, t.Flows[j].FCT())
+		}
+	}
+}
+
+func (r *row) stats(collectiveOp op.CollectiveOp) CollectiveStats {
+	out := r.CollectiveStats
+	out.CCT, out.RCCT, out.FCT = timesOf(r.cct), timesOf(r.rcct), timesOf(r.fct)
+	if out.CCT != nil {
+		out.AlgBW, out.BusBW = bandwidth(collectiveOp, out.Bytes, out.Ranks, out.CCT.P50)
+	}
+	out.SlowestRank = -1
+	for rank, count := range r.stragglers {
+		if count > out.SlowestCount || count == out.SlowestCount && rank < out.SlowestRank {
+			out.SlowestRank, out.SlowestCount = rank, count
+		}
+	}
+	return out
+}
+
+// bandwidth gives nccl-tests' two figures in bytes per second, zeros for a
+// time of zero.
+func bandwidth(collectiveOp op.CollectiveOp, bytes uint64, ranks int, secs float64) (algBW, busBW float64) {
+	if secs <= 0 {
+		return 0, 0
+	}
+	algBW = float64(bytes) / secs
+	return algBW, algBW * collectiveOp.BusFactor(ranks)
+}
+
+func (s *Summary) addCounters(r *Run) {
+	present := make(map[int]bool, len(r.logs))
+	for _, log := range r.logs {
+		n := log.Counters()
+		present[log.Rank] = true
+		s.Records.Written += n.Records - n.Dropped
+		s.Records.Dropped += n.Dropped
+		s.Shares.Hits += n.ShareHits
+		s.Shares.Misses += n.ShareMisses
+		s.Memory.DevicePeak[log.Rank] = n.BufferPeak
+		s.VerifiedBytes += n.Verified
+		s.Mismatches += n.Mismatches
+	}
+	s.Shares.Exchanges = s.Shares.Misses
+	for rank := range r.size {
+		if !present[rank] {
+			s.Missing = append(s.Missing, rank)
+		}
+	}
+}
+
+func (s *Summary) addMarks(r *Run) {
+	nanos := make(map[string][]int64)
+	for _, log := range r.logs {
+		for rec := range log.Records() {
+			if op.Kind(rec.Kind) == op.Mark && rec.Status == flight.StatusOK && believable(&rec) {
+				name := log.Name(uint16(rec.Aux))
+				nanos[name] = append(nanos[name], rec.End-rec.Start)
+			}
+		}
+	}
+	for name, list := range nanos {
+		s.Marks[name] = MarkStats{Count: len(list), Time: timesOf(list)}
+	}
+}
