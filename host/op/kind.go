@@ -31,7 +31,7 @@ const (
 	// into Dst. Sources may be peers' and one of them may be Dst itself.
 	Reduce
 	// Fill writes the pattern with seed Value, from pattern byte Src.Off on, to
-	// Dst. See [FillPattern]. Src.Buf is not used.
+	// Dst, in whole elements. See [FillPattern]. Src.Buf is not used.
 	Fill
 	// Verify compares Dst with what Fill would have written.
 	Verify

@@ -16,14 +16,29 @@ func PutNumber(b []byte, t Dtype, v float64) {
 	case I64:
 		binary.LittleEndian.PutUint64(b, uint64(int64(v)))
 	case F16:
-		binary.LittleEndian.PutUint16(b, F16FromF32(float32(v)))
+		binary.LittleEndian.PutUint16(b, F16FromF32(stickyF32(v)))
 	case BF16:
-		binary.LittleEndian.PutUint16(b, BF16FromF32(float32(v)))
+		binary.LittleEndian.PutUint16(b, BF16FromF32(stickyF32(v)))
 	case F32:
 		binary.LittleEndian.PutUint32(b, math.Float32bits(float32(v)))
 	case F64:
 		binary.LittleEndian.PutUint64(b, math.Float64bits(v))
 	}
+}
+
+// stickyF32 narrows v for a second rounding to a shorter type: rounded to odd,
+// so that a value just beside the middle of two short numbers does not become
+// a tie.
+func stickyF32(v float64) float32 {
+	f := float32(v)
+	if float64(f) == v || v != v || math.IsInf(float64(f), 0) {
+		return f
+	}
+	bits := math.Float32bits(f)
+	if math.Abs(float64(f)) > math.Abs(v) {
+		bits-- // back to truncation
+	}
+	return math.Float32frombits(bits | 1)
 }
 
 // BF16FromF32 rounds f to bfloat16, ties to even; a NaN stays a NaN.

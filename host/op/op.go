@@ -7,6 +7,8 @@
 // (package device) do.
 package op
 
+import "math"
+
 // Op is one operation on a stream. Which fields count depends on Kind; the
 // comment of each [Kind] says so. All sizes and offsets are in bytes.
 type Op struct {
@@ -95,11 +97,27 @@ func (o *Op) Check() error {
 	if (o.Kind == EventRecord || o.Kind == EventWait) && o.Event == nil {
 		return ErrEvent
 	}
-	if o.Kind.uses(usesType) && !o.Type.Valid() {
+	if o.Kind.uses(usesType) {
+		return o.checkTyped()
+	}
+	return nil
+}
+
+// checkTyped checks what Reduce, Fill and Verify name beside their
+// destination: whole elements of a known type.
+func (o *Op) checkTyped() error {
+	if !o.Type.Valid() {
 		return ErrType
+	}
+	size := int64(o.Type.Size())
+	if o.Bytes%size != 0 {
+		return ErrRange
 	}
 	if o.Kind == Reduce {
 		return o.checkReduce()
+	}
+	if o.Src.Off < 0 || o.Src.Off%size != 0 || o.Src.Off > math.MaxInt64-o.Bytes {
+		return ErrRange
 	}
 	return nil
 }
@@ -110,9 +128,6 @@ func (o *Op) checkReduce() error {
 	}
 	if o.SourceCount == 0 || o.SourceCount > MaxSources {
 		return ErrSources
-	}
-	if o.Bytes%int64(o.Type.Size()) != 0 {
-		return ErrRange
 	}
 	for i := range o.Sources[:o.SourceCount] {
 		if !o.Sources[i].holds(o.Bytes) {
