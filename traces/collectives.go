@@ -111,7 +111,7 @@ func (g *gathering) draft(group uint16, sequence uint32) *draft {
 func (g *gathering) addMark(log *flight.Log, rec *flight.Record) *draft {
 	d := g.draft(rec.Group, rec.Collective)
 	if !d.described() {
-		d.Op, d.Algorithm, d.Bytes = op.CollectiveOp(rec.Red), log.Name(uint16(rec.Aux&^warmupFlag)), rec.Bytes
+		d.Op, d.Algorithm, d.Bytes = op.CollectiveOp(rec.Red), printable(log.Name(uint16(rec.Aux&^warmupFlag))), rec.Bytes
 		d.SliceBytes, d.Type, d.Red = rec.Slice, op.Dtype(rec.Type), op.RedOp(rec.Step)
 		d.Warmup = rec.Aux&warmupFlag != 0
 		if rec.Chunk > 0 && rec.Chunk < uint32(g.run.size) {

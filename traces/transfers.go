@@ -62,12 +62,13 @@ func (d *draft) pairSends() {
 	d.messages = append(d.messages, unmatched...)
 }
 
-// join makes a send and its receive one message. What the receiver waited for
-// its sender is waiting, not moving.
+// join makes a send and its receive one message. What either end waited for
+// the other to begin is waiting, not moving.
 func (d *draft) join(send, receive *Message) {
 	send.Step = receive.Step
 	posted := min(max(receive.Start, send.Start), receive.End)
-	d.waits = append(d.waits, interval{int(receive.Dest), receive.Start, posted})
+	d.waits = append(d.waits,
+		interval{int(receive.Dest), receive.Start, posted}, interval{int(receive.Source), send.Start, posted})
 	receive.Start = posted
 }
 

@@ -1,0 +1,50 @@
+package traces
+
+import (
+	"fmt"
+	"strings"
+)
+
+// describe writes a collective as text, one line per term, for goldens.
+func describe(c *Collective) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "collective %d %s %s bytes=%d ranks=%d", c.Sequence, c.Op, c.Algorithm, c.Bytes, c.Ranks)
+	if c.Warmup {
+		b.WriteString(" warm-up")
+	}
+	if !c.Complete {
+		b.WriteString(" incomplete")
+	}
+	fmt.Fprintf(&b, " %d..%d cct=%d straggler=%d\n", c.Start(), c.End(), c.CCT(), c.Straggler())
+	for _, p := range c.Parts {
+		fmt.Fprintf(&b, "  rank %d %d..%d wait=%d status=%d marked=%v\n", p.Rank, p.Start, p.Finish, p.Wait, p.Status, p.Marked)
+	}
+	for i := range c.Transfers {
+		describeTransfer(&b, &c.Transfers[i])
+	}
+	for _, m := range c.Local {
+		fmt.Fprintf(&b, "  local rank %d %s %d..%d %dB\n", m.Source, m.Kind, m.Start, m.End, m.Bytes)
+	}
+	if err := c.Check(); err != nil {
+		fmt.Fprintf(&b, "  broken: %v\n", err)
+	}
+	return b.String()
+}
+
+func describeTransfer(b *strings.Builder, t *Transfer) {
+	fmt.Fprintf(b, "  chunk %d step %d %d->%d %dB %d..%d rcct=%d pushed=%v pulled=%v\n",
+		t.Chunk, t.Step, t.Source, t.Dest, t.Bytes, t.Start, t.End, t.RCCT(), t.Pushed, t.Pulled)
+	for _, f := range t.Flows {
+		fmt.Fprintf(b, "    flow %d %dB fct=%d", f.ID, f.Bytes, f.FCT())
+		for _, m := range f.Messages {
+			fmt.Fprintf(b, " %s[%d]%d..%d", m.Kind, m.ID, m.Start, m.End)
+		}
+		b.WriteString("\n")
+	}
+	for _, s := range t.Slices {
+		fmt.Fprintf(b, "    slice %d %dB %d..%d messages=%d\n", s.ID, s.Bytes, s.Start, s.End, s.Messages)
+	}
+	for _, s := range t.Sends {
+		fmt.Fprintf(b, "    sent slice %d %dB %d..%d\n", s.ID, s.Bytes, s.Start, s.End)
+	}
+}
