@@ -1,0 +1,168 @@
+package module
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/tetratelabs/wazero/api"
+
+	"github.com/ccrun/ccrun/host/abi"
+	"github.com/ccrun/ccrun/host/device"
+	"github.com/ccrun/ccrun/host/op"
+)
+
+// handler carries a call out whose arguments have been decoded. An error
+// becomes an errno; nothing of the guest's memory is written with one.
+type handler func(c *call) error
+
+// function is one host function: a row of the table, made ready to run. Its
+// Call is the only place where errnos are made.
+type function struct {
+	row    *abi.Row
+	checks []check
+	handle handler
+	waits  bool // it has a timeout
+	counts bool // its output, a count, is written on failure too
+}
+
+// call is one call in progress: the raw arguments, and by role what they were
+// decoded to.
+type call struct {
+	*Instance
+	stack  []uint64
+	stream device.Stream
+	event  device.Event
+	buffer [2]op.Buffer // in the order of the parameters
+	in     []byte       // the In or InStruct parameter
+	out    [2][]byte    // in the order of the parameters
+}
+
+// check is how one parameter is decoded.
+type check struct {
+	role     abi.Role
+	name     string
+	param    int
+	position int    // among the parameters of its role
+	length   int    // parameter that holds the length, -1 if it is one
+	unit     uint64 // bytes of one
+	align    uint64
+	values   uint64 // of an Enum: how many there are
+	tooLarge *refusal
+}
+
+var (
+	errNegative = &refusal{abi.Range, "negative, or over 2^63-1"}
+	errSize     = &refusal{abi.Invalid, "negative, or over 2^63-1"}
+	errEnum     = &refusal{abi.Invalid, "not a value of the enumeration"}
+	errRank     = &refusal{abi.NoRank, "no such rank"}
+)
+
+// Call runs the handler and leaves the errno where wazero expects it.
+func (f *function) Call(ctx context.Context, guest api.Module, stack []uint64) {
+	i, ok := ctx.Value(instanceKey{}).(*Instance)
+	if !ok {
+		panic(errors.New("guest called without the context of its module.Instance"))
+	}
+	if guest != i.guest {
+		i.adopt(guest)
+	}
+	if err := i.abortError(); err != nil {
+		panic(&UnwindError{Call: f.row.Name, Err: err})
+	}
+	c := &i.call
+	c.stack = stack
+	err := f.run(c)
+	if err == nil {
+		stack[0] = uint64(abi.OK)
+		return
+	}
+	stack[0] = uint64(i.fail(f.row, err))
+}
+
+func (f *function) run(c *call) error {
+	for n := range f.checks {
+		k := &f.checks[n]
+		if err := c.decode(k); err != nil {
+			return fmt.Errorf("%s: %w", k.name, err)
+		}
+		if f.counts && k.role == abi.Out {
+			put32(c.out[0], 0)
+		}
+	}
+	if f.waits {
+		c.config.Recorder.CountHostCall()
+	}
+	return f.handle(c)
+}
+
+// fail keeps the error for last_error and gives its errno, or unwinds the
+// guest if the call cannot return.
+func (i *Instance) fail(row *abi.Row, err error) abi.Errno {
+	var abort *AbortError
+	if errors.As(err, &abort) {
+		panic(abort)
+	}
+	i.failure = lastFailure{row.Name, err}
+	if errors.Is(err, device.ErrAborted) {
+		panic(&UnwindError{Call: row.Name, Err: err})
+	}
+	errno, ok := listed(row, errnoOf(err))
+	if !ok {
+		panic(&UnwindError{Call: row.Name, Err: err})
+	}
+	i.config.Recorder.CountBadCall()
+	return errno
+}
+
+// decode checks one parameter. Scalars and timeouts may have any value;
+// handlers check those that may not.
+func (c *call) decode(k *check) (err error) {
+	v := c.stack[k.param]
+	switch k.role {
+	case abi.Stream:
+		c.stream, err = c.streams.get(v)
+	case abi.EventH:
+		c.event, err = c.events.get(v)
+	case abi.Buffer:
+		var b buffer
+		b, err = c.buffers.get(v)
+		c.buffer[k.position] = b.Buffer
+	case abi.Rank:
+		if uint64(uint32(v)) >= uint64(c.config.Size) {
+			return errRank
+		}
+	case abi.Enum:
+		if uint64(uint32(v)) >= k.values {
+			return errEnum
+		}
+	case abi.Size:
+		if v > math.MaxInt64 {
+			return k.tooLarge
+		}
+	case abi.In, abi.InStruct:
+		c.in, err = c.region(v, c.bytes(k), k.align)
+	case abi.Out:
+		c.out[k.position], err = c.region(v, c.bytes(k), k.align)
+	}
+	return err
+}
+
+func (c *call) bytes(k *check) uint64 {
+	if k.length < 0 {
+		return k.unit
+	}
+	return k.unit * uint64(uint32(c.stack[k.length]))
+}
+
+// Parameter n, by its type.
+
+func (c *call) uint32(n int) uint32 { return uint32(c.stack[n]) }
+func (c *call) int64(n int) int64   { return int64(c.stack[n]) }
+func (c *call) rank(n int) int      { return int(uint32(c.stack[n])) }
+
+func (c *call) timeout(n int) time.Duration {
+	return max(time.Duration(c.stack[n]), device.Forever)
+}

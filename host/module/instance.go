@@ -1,0 +1,187 @@
+package module
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"sync/atomic"
+	"time"
+
+	"github.com/tetratelabs/wazero/api"
+
+	"github.com/ccrun/ccrun/host/device"
+	"github.com/ccrun/ccrun/host/flight"
+	"github.com/ccrun/ccrun/host/op"
+)
+
+// Config is what one rank's guest is given. Device, Exchange and Recorder must
+// be set and outlive the [Instance].
+type Config struct {
+	Rank, Size           int
+	LocalRank, LocalSize int
+	Seed                 uint64
+	Device               device.Device
+	Exchange             device.Exchange
+	Recorder             *flight.Writer
+	MaxHandles           int           // live handles of each kind, 0 for the default of 65,536
+	OpTimeout            time.Duration // a share_lookup that waits longer fails, whatever its own timeout; 0 for never
+}
+
+const defaultHandles = 1 << 16
+
+// Instance is the state of one rank's guest: its handles, shares, tags and
+// open collectives. All methods but [Instance.Abort] are for the goroutine
+// that runs the guest.
+type Instance struct {
+	config Config
+	facts  device.Facts
+
+	buffers table[buffer]
+	streams table[device.Stream]
+	events  table[device.Event]
+	marks   table[openMark]
+
+	shares    map[shareKey]*share
+	published map[publication]struct{}
+	digests   map[string]string
+	trace     trace
+
+	failure lastFailure
+	aborted atomic.Pointer[error] // why the run was given up, nil while it is not
+
+	// The scratch of the call in progress: a guest makes one at a time, and
+	// what is handed to an interface would otherwise be allocated each time.
+	guest  api.Module
+	memory api.Memory // guest's, nil if it has none
+	call   call
+	op     op.Op
+	result *op.Result
+}
+
+// lastFailure is the call that failed last, kept as it is: its text is made
+// when somebody asks.
+type lastFailure struct {
+	call string
+	err  error
+}
+
+// Results is what a guest leaves behind beside its exit code.
+type Results struct {
+	Digests       map[string]string `json:"digests"`        // by the name given to buffer_digest, 32 hex digits
+	VerifiedBytes int64             `json:"verified_bytes"` // bytes that verify operations have looked at
+	Mismatches    int64             `json:"mismatches"`     // elements of them that were wrong
+	Collectives   uint32            `json:"collectives"`    // collectives begun
+}
+
+type instanceKey struct{}
+
+// New makes the state of one rank.
+func New(c Config) *Instance {
+	if c.MaxHandles <= 0 {
+		c.MaxHandles = defaultHandles
+	}
+	i := &Instance{
+		config: c, facts: c.Device.Facts(),
+		buffers:   table[buffer]{kind: bufferHandle, limit: c.MaxHandles},
+		streams:   table[device.Stream]{kind: streamHandle, limit: c.MaxHandles},
+		events:    table[device.Event]{kind: eventHandle, limit: c.MaxHandles},
+		marks:     table[openMark]{kind: markHandle, limit: min(c.MaxHandles, maxOpenMarks)},
+		shares:    make(map[shareKey]*share),
+		published: make(map[publication]struct{}),
+		digests:   make(map[string]string),
+		trace:     trace{names: make(map[string]uint16)},
+		result:    new(op.Result),
+	}
+	i.call.Instance = i
+	return i
+}
+
+// Context is what the guest's functions must be called with: host calls find
+// the instance in it. The closer to the returned context, the faster.
+func (i *Instance) Context(ctx context.Context) context.Context {
+	return context.WithValue(ctx, instanceKey{}, i)
+}
+
+// Abort gives the run up for this rank: every host call, present and future,
+// unwinds the guest with an [UnwindError] that wraps [device.ErrAborted] and
+// cause. The first call counts. Any goroutine may call it.
+func (i *Instance) Abort(cause error) {
+	i.aborted.CompareAndSwap(nil, &cause)
+	i.config.Device.Abort(cause)
+}
+
+func (i *Instance) abortError() error {
+	if cause := i.aborted.Load(); cause != nil {
+		return fmt.Errorf("%w: %w", device.ErrAborted, *cause)
+	}
+	return nil
+}
+
+// Results is to be read after the guest has ended and before the recorder is
+// closed.
+func (i *Instance) Results() Results {
+	counters := i.config.Recorder.Counters()
+	return Results{
+		Digests: i.digests, VerifiedBytes: counters.Verified, Mismatches: counters.Mismatches,
+		Collectives: i.trace.sequence,
+	}
+}
+
+// LastError is the text of the guest's last call that failed, empty if none
+// did: the call's name, the parameter at fault and what was wrong.
+func (i *Instance) LastError() string {
+	if i.failure.err == nil {
+		return ""
+	}
+	return i.failure.call + ": " + i.failure.err.Error()
+}
+
+// Drain waits until everything that the guest submitted is complete: a guest
+// may end with operations under way that its peers wait for. It gives the
+// first error; a stream that has failed does not hold up the others.
+func (i *Instance) Drain(timeout time.Duration) error {
+	var first error
+	for _, s := range i.streams.all() {
+		if err := s.Sync(timeout); err != nil && first == nil {
+			first = fmt.Errorf("drain: %w", err)
+		}
+	}
+	return first
+}
+
+// Close gives back what the guest left: it records open collectives and marks
+// as aborted, closes events and idle streams and frees buffers, which peers
+// cannot reach from then on. A stream that is still busy is left to the
+// device's own Close. Call it when all ranks have ended, after [Instance.Drain]
+// if the guest ended well.
+func (i *Instance) Close() error {
+	i.closeTrace()
+	for h, s := range i.streams.all() {
+		if done, err := s.Query(); done || err != nil {
+			_ = s.Close() // its failure was the guest's to see
+		}
+		_ = i.streams.remove(h)
+	}
+	for h, e := range i.events.all() {
+		_ = e.Close()
+		_ = i.events.remove(h)
+	}
+	var first error
+	for h, b := range i.buffers.all() {
+		if err := i.config.Device.Free(b.Buffer); err != nil && first == nil {
+			first = fmt.Errorf("free buffer: %w", err)
+		}
+		_ = i.buffers.remove(h)
+	}
+	clear(i.shares)
+	return first
+}
+
+// adopt notes which module calls, so that its memory need not be looked up
+// each time. A module without memory has a nil pointer in its api.Memory.
+func (i *Instance) adopt(guest api.Module) {
+	i.guest, i.memory = guest, nil
+	if m := guest.Memory(); m != nil && !reflect.ValueOf(m).IsNil() {
+		i.memory = m
+	}
+}

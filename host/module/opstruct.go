@@ -1,0 +1,159 @@
+package module
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/ccrun/ccrun/host/abi"
+	"github.com/ccrun/ccrun/host/op"
+)
+
+var (
+	errKind     = &refusal{abi.Invalid, "kind: not an operation"}
+	errReserved = &refusal{abi.Invalid, "reserved: not zero"}
+	errSources  = &refusal{abi.Invalid, "source_count: not 1 to 8"}
+)
+
+// decodeOp reads an op structure; kind replaces what the structure says unless
+// it is None. Fields that the kind does not use are not looked at. What the
+// fields mean to the device is for [op.Op.Check].
+//
+// A batch may overlap with its own count in the guest's memory: the count is
+// written when all has been read.
+func (c *call) decodeOp(b []byte, kind op.Kind) (*op.Op, error) {
+	if kind == op.None {
+		number := get32(b)
+		if number == 0 || number > uint32(op.EventWait) {
+			return nil, errKind
+		}
+		kind = op.Kind(number)
+	}
+	if b[63] != 0 {
+		return nil, errReserved
+	}
+	o := c.begin(kind)
+	var err error
+	if o.Term, err = c.decodeTerm(b); err != nil {
+		return nil, err
+	}
+	return o, c.decodeFields(o, b)
+}
+
+// decodeFields reads the fields that o's kind uses.
+func (c *call) decodeFields(o *op.Op, b []byte) error {
+	switch o.Kind {
+	case op.Copy, op.Put, op.Get:
+		return first(c.dst(o, b), c.src(o, b), opBytes(o, b))
+	case op.Signal, op.Wait:
+		o.Value = get64(b[48:])
+		return c.peer(o, b)
+	case op.Send:
+		return first(c.src(o, b), opBytes(o, b), c.peer(o, b))
+	case op.Recv:
+		return first(c.dst(o, b), opBytes(o, b), c.peer(o, b))
+	case op.Reduce:
+		o.Type, o.Red = op.Dtype(b[60]), op.RedOp(b[61])
+		return first(c.dst(o, b), opBytes(o, b), c.sources(o, b))
+	case op.Fill, op.Verify:
+		o.Type, o.Value = op.Dtype(b[60]), get64(b[48:])
+		offset, err := size("src_offset", b[32:])
+		o.Src.Off = offset
+		return first(err, c.dst(o, b), opBytes(o, b))
+	case op.Digest:
+		return first(c.dst(o, b), opBytes(o, b))
+	default: // EventRecord, EventWait
+		e, err := c.events.get(get64(b[88:]))
+		o.Event = e
+		return inField("event", err)
+	}
+}
+
+func (c *call) dst(o *op.Op, b []byte) error {
+	v, err := c.view(b[8:])
+	o.Dst = v
+	return inField("dst", err)
+}
+
+func (c *call) src(o *op.Op, b []byte) error {
+	v, err := c.view(b[24:])
+	o.Src = v
+	return inField("src", err)
+}
+
+// view reads a handle and an offset.
+func (c *call) view(b []byte) (op.View, error) {
+	held, err := c.buffers.get(get64(b))
+	if err != nil {
+		return op.View{}, err
+	}
+	offset, err := size("offset", b[8:])
+	return op.View{Buf: held.Buffer, Off: offset}, err
+}
+
+func opBytes(o *op.Op, b []byte) (err error) {
+	o.Bytes, err = size("bytes", b[40:])
+	return err
+}
+
+func (c *call) peer(o *op.Op, b []byte) error {
+	peer := get32(b[4:])
+	if uint64(peer) >= uint64(c.config.Size) {
+		return inField("peer", errRank)
+	}
+	o.Peer, o.Slot = int32(peer), get32(b[56:])
+	return nil
+}
+
+// sources reads the views that a reduce points to.
+func (c *call) sources(o *op.Op, b []byte) error {
+	count := b[62]
+	if count == 0 || count > op.MaxSources {
+		return errSources
+	}
+	views, err := c.region(uint64(get32(b[64:])), uint64(count)*abi.ViewBytes, 8)
+	if err != nil {
+		return inField("sources", err)
+	}
+	for n := range o.Sources[:count] {
+		if o.Sources[n], err = c.view(views[n*abi.ViewBytes:]); err != nil {
+			return inField("sources", err)
+		}
+	}
+	o.SourceCount = count
+	return nil
+}
+
+func (c *call) decodeTerm(b []byte) (op.Term, error) {
+	t := op.Term{
+		Collective: get32(b[68:]), Chunk: get32(b[72:]), Slice: get32(b[76:]),
+		Flow: get16(b[80:]), Step: get16(b[82:]), Message: get32(b[84:]),
+	}
+	return t, c.trace.checkTerm(t)
+}
+
+func size(field string, b []byte) (int64, error) {
+	v := get64(b)
+	if v > math.MaxInt64 {
+		return 0, inField(field, errNegative)
+	}
+	return int64(v), nil
+}
+
+func inField(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
+func atOp(n uint32, err error) error { return fmt.Errorf("op %d: %w", n, err) }
+
+// first is the first error, so that a decoder reads as the list of its fields.
+func first(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,238 @@
+package module
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ccrun/ccrun/host/abi"
+	"github.com/ccrun/ccrun/host/device"
+	"github.com/ccrun/ccrun/host/flight"
+	"github.com/ccrun/ccrun/host/op"
+)
+
+// Shares need no barrier: an exporter sets a key once and goes on, an importer
+// pulls it and waits for nobody else. See "Why do shares carry a name and an
+// epoch?" in host/RATIONALE.md.
+
+// shareKey is what a looked-up buffer is remembered by.
+type shareKey struct {
+	peer  int
+	epoch uint64
+	name  string
+}
+
+// share is a looked-up buffer that the guest has a handle to.
+type share struct {
+	key    shareKey
+	handle uint64
+}
+
+// publication is what this rank has published: never twice.
+type publication struct {
+	name  string
+	epoch uint64
+}
+
+const (
+	maxPublications = 1 << 20
+	// lookupRound is the longest that a look-up waits without looking at its
+	// deadline, at the run's end and without telling the flight recorder.
+	lookupRound = 50 * time.Millisecond
+)
+
+func exchangeKey(rank int, name string, epoch uint64) string {
+	return fmt.Sprintf("share/%d/%s/%d", rank, name, epoch)
+}
+
+// sharePublish exports a region of an own buffer and sets its key. invalid: a
+// bad name, one published before in this epoch, or a peer's buffer; range: the
+// region is not inside the buffer.
+func sharePublish(c *call) error {
+	p := publication{string(c.in), c.stack[2]}
+	v, bytes := op.View{Buf: c.buffer[0], Off: c.int64(4)}, c.int64(5)
+	if err := c.checkPublication(p, v, bytes); err != nil {
+		return err
+	}
+	h, err := c.config.Device.Export(v, bytes)
+	if err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	if err := c.config.Exchange.Set(exchangeKey(c.config.Rank, p.name, p.epoch), encodeHandle(h)); err != nil {
+		return fmt.Errorf("publish: %w", err)
+	}
+	c.published[p] = struct{}{}
+	return nil
+}
+
+func (c *call) checkPublication(p publication, v op.View, bytes int64) error {
+	if err := checkName(c.in); err != nil {
+		return inField("name", err)
+	}
+	if !c.own(v.Buf) {
+		return refuse(abi.Invalid, "buffer: a peer's")
+	}
+	if err := checkView(v, bytes); err != nil {
+		return err
+	}
+	if _, twice := c.published[p]; twice {
+		return refuse(abi.Invalid, "%q was published before in epoch %d", p.name, p.epoch)
+	}
+	if len(c.published) >= maxPublications {
+		return refuse(abi.Limit, "%d shares are published already", maxPublications)
+	}
+	return nil
+}
+
+// shareLookup writes a handle to a peer's region and its size. A region that
+// the guest holds a good handle to is found without a message, and has the
+// same handle. stale: the peer has freed it; timed_out: not yet published.
+func shareLookup(c *call) error {
+	peer, epoch := c.rank(0), c.stack[3]
+	if s, ok := c.shares[shareKey{peer, epoch, string(c.in)}]; ok {
+		if b, ok := c.alive(s); ok {
+			c.config.Recorder.CountShare(true)
+			c.writeShare(s.handle, b)
+			return nil
+		}
+		c.dropShare(s)
+	}
+	if err := checkName(c.in); err != nil {
+		return inField("name", err)
+	}
+	if err := c.buffers.full(); err != nil {
+		return err
+	}
+	return c.pull(shareKey{peer, epoch, string(c.in)}, c.timeout(4))
+}
+
+func (c *call) writeShare(handle uint64, b op.Buffer) {
+	put64(c.out[0], handle)
+	put64(c.out[1], uint64(b.Size()))
+}
+
+// alive gives the buffer of a share unless its owner has freed it: reading
+// none of its bytes is how a device is asked.
+func (i *Instance) alive(s *share) (op.Buffer, bool) {
+	b, err := i.buffers.get(s.handle)
+	if err != nil || i.config.Device.Read(nil, op.View{Buf: b.Buffer}) != nil {
+		return nil, false
+	}
+	return b.Buffer, true
+}
+
+// dropShare makes the next look-up a miss.
+func (i *Instance) dropShare(s *share) {
+	if s != nil && i.shares[s.key] == s {
+		delete(i.shares, s.key)
+	}
+}
+
+// pull asks the exchange and imports what it finds. A region that its owner
+// has freed has no later publication in the same epoch, so the import is then
+// refused as stale.
+func (c *call) pull(key shareKey, timeout time.Duration) error {
+	c.config.Recorder.CountShare(false)
+	start := c.config.Device.Now()
+	value, err := c.await(key, start, timeout)
+	if err != nil {
+		return fmt.Errorf("%q of rank %d in epoch %d: %w", key.name, key.peer, key.epoch, err)
+	}
+	h, err := decodeHandle(value)
+	if err != nil {
+		return err
+	}
+	b, err := c.config.Device.Import(key.peer, h)
+	if err != nil {
+		return fmt.Errorf("import %q of rank %d in epoch %d: %w", key.name, key.peer, key.epoch, err)
+	}
+	s := &share{key: key}
+	s.handle = c.buffers.add(buffer{b, s})
+	c.shares[key] = s
+	c.recordLookup(key, b.Size(), start)
+	c.writeShare(s.handle, b)
+	return nil
+}
+
+func (c *call) recordLookup(key shareKey, bytes, start int64) {
+	r := c.config.Recorder
+	if r.Level < flight.LevelSlice {
+		return
+	}
+	r.Append(&flight.Record{
+		Start: start, End: c.config.Device.Now(), Bytes: uint64(bytes),
+		Peer: int32(key.peer), Kind: uint8(op.ShareLookup),
+	})
+}
+
+// await gets the key's value in rounds, telling the flight recorder what the
+// guest waits for and that it still looks.
+func (c *call) await(key shareKey, start int64, timeout time.Duration) ([]byte, error) {
+	r := c.config.Recorder
+	r.BeginWait(0, flight.Wait{
+		Kind: uint8(op.ShareLookup), Peer: key.peer, Value: key.epoch, Since: start, Name: key.name, Limited: timeout >= 0,
+	})
+	defer r.EndWait(0)
+	name, began := exchangeKey(key.peer, key.name, key.epoch), time.Now()
+	for {
+		waited := time.Since(began)
+		round, expired := lookupRound, false
+		if timeout >= 0 {
+			round = max(0, min(round, timeout-waited))
+			expired = waited >= timeout
+		}
+		value, err := c.config.Exchange.Get(name, round)
+		if !errors.Is(err, device.ErrTimeout) {
+			return value, err
+		}
+		r.CheckWait(0, 0)
+		if err := c.giveUp(waited); err != nil {
+			return nil, err
+		}
+		if expired {
+			return nil, device.ErrTimeout
+		}
+	}
+}
+
+// giveUp is why a look-up must not wait on: the run has ended, or its limit
+// for one operation has.
+func (c *call) giveUp(waited time.Duration) error {
+	if err := c.abortError(); err != nil {
+		return err
+	}
+	if limit := c.config.OpTimeout; limit > 0 && waited >= limit {
+		return refuse(abi.Failed, "not published within the run's operation timeout of %v", limit)
+	}
+	return nil
+}
+
+// handleBytes is the length of a device.Handle on the wire: its fields in
+// order, little-endian.
+const handleBytes = 4 + 4 + 8 + 8 + 64
+
+func encodeHandle(h device.Handle) []byte {
+	b := make([]byte, 0, handleBytes)
+	b = binary.LittleEndian.AppendUint32(b, h.Allocation)
+	b = binary.LittleEndian.AppendUint32(b, h.Generation)
+	b = binary.LittleEndian.AppendUint64(b, uint64(h.Offset))
+	b = binary.LittleEndian.AppendUint64(b, uint64(h.Bytes))
+	return append(b, h.Extra[:]...)
+}
+
+// decodeHandle trusts nothing: the value comes from another process. The
+// device checks what the numbers mean.
+func decodeHandle(b []byte) (device.Handle, error) {
+	if len(b) != handleBytes {
+		return device.Handle{}, refuse(abi.Failed, "a share of %d bytes is malformed", len(b))
+	}
+	h := device.Handle{
+		Allocation: get32(b), Generation: get32(b[4:]),
+		Offset: int64(get64(b[8:])), Bytes: int64(get64(b[16:])), Extra: [64]byte(b[24:]),
+	}
+	if h.Offset < 0 || h.Bytes < 0 {
+		return device.Handle{}, refuse(abi.Failed, "a share with a negative size is malformed")
+	}
+	return h, nil
+}
