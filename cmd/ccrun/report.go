@@ -1,0 +1,92 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ccrun/ccrun/runner"
+	"github.com/ccrun/ccrun/traces"
+)
+
+func reportCommand(s *state) *cli.Command {
+	o := defaultOptions()
+	return &cli.Command{
+		Name:      "report",
+		Usage:     "print the summary of a kept run again, or write it out in another form",
+		UsageText: "ccrun report [flags] DIR",
+		Description: `   ccrun --run-dir my_run -n 4 ring_allgather.wasm
+   ccrun report my_run
+   ccrun report --json --threshold 'cct.p99<5ms' my_run
+   ccrun report -o json=spans.json my_run
+`,
+		Flags: []cli.Flag{
+			value(&o.outputs, "also write the run to `OUTPUT`: otlp, json=FILE (repeatable)", "out", "o"),
+			value(&o.thresholds, "exit with 99 unless `CONDITION` holds: 'cct.p99<5ms' (repeatable)", "threshold"),
+			flag(&o.json, "print one JSON object", "json"),
+			flag(&o.silent, "print no summary", "quiet", "q"),
+		},
+		Action: func(c *cli.Context) error {
+			dir, err := oneArgument(c, "run directory")
+			if err != nil {
+				return err
+			}
+			return reportRun(c, s, o, dir)
+		},
+	}
+}
+
+// reportRun does for a kept run what the end of a run does. The exit code
+// tells of thresholds only: the run's own is part of the report.
+func reportRun(c *cli.Context, s *state, o *runOptions, dir string) error {
+	if err := o.outputs.check(); err != nil {
+		return err
+	}
+	r, err := readReport(dir)
+	if err != nil {
+		return err
+	}
+	run, err := traces.Open(dir)
+	if err != nil {
+		return usageError{err.Error(), "give the directory that ccrun --keep or --run-dir left"}
+	}
+	defer run.Close()
+	r.summarize(run, o.thresholds)
+	if r.Ranks == 0 {
+		r.Ranks = run.Size()
+	}
+	if err := o.outputs.write(c.Context, s, run, r.info(r.Labels, s.env)); err != nil {
+		return err
+	}
+	if err := r.write(s, o); err != nil {
+		return err
+	}
+	for _, outcome := range r.Thresholds {
+		if outcome.Crossed {
+			return codeError(runner.ExitThreshold)
+		}
+	}
+	return nil
+}
+
+// readReport reads what the run itself left. A run that was killed leaves
+// nothing but flight files.
+func readReport(dir string) (*report, error) {
+	r := &report{Summary: &traces.Summary{}, Digests: map[string][]string{}, Workflow: filepath.Base(dir), Device: "cpu"}
+	text, err := os.ReadFile(filepath.Join(dir, recordFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, r)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	return r, nil
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ccrun/ccrun/host/flight"
+	"github.com/ccrun/ccrun/runner"
+	"github.com/ccrun/ccrun/traces"
+)
+
+// runOptions are the flags of a run.
+type runOptions struct {
+	ranks                     countValue
+	device                    string
+	timeout, opTimeout        durationValue
+	memory, bufferMemory      sizeValue
+	trace                     levelValue
+	outputs                   outputsValue
+	thresholds                thresholdsValue
+	seed                      seedValue
+	labels                    labelsValue
+	runDir                    string
+	prefix                    choiceValue
+	json, keep, noPin, silent bool
+}
+
+func defaultOptions() *runOptions {
+	return &runOptions{
+		opTimeout: durationValue(5 * time.Minute),
+		memory:    1 << 30,
+		trace:     levelValue(flight.LevelSlice),
+		labels:    labelsValue{},
+		prefix:    choiceValue{"auto", []string{"auto", "always", "never"}},
+	}
+}
+
+func runCommand(s *state) *cli.Command {
+	o := defaultOptions()
+	return &cli.Command{
+		Name:      "run",
+		Usage:     "run a workflow on every rank; the word run can be left out",
+		UsageText: "ccrun [run] [flags] WORKFLOW.wasm [the workflow's own arguments]",
+		Description: `   ccrun -n 4 ring_allgather.wasm -bytes 64MiB -slice 1MiB -iters 20
+   ccrun --json -n 8 ring_allgather.wasm > result.json
+   ccrun -o json=spans.json --trace message -n 2 ring_allgather.wasm
+   ccrun --threshold 'all_gather.cct.p99<5ms' -n 4 ring_allgather.wasm
+   torchrun --no-python --nproc-per-node 4 ccrun ring_allgather.wasm
+
+Flags before the path are ccrun's, those after it the workflow's. Sizes take K,
+M, G, KiB, MiB, GiB, all powers of 1024. The exit code is the workflow's own (1
+to 95), or 99 a threshold was crossed, 104 bad usage, 105 signal, 107 trap, 111
+rank lost, 112 deadlock, 113 ranks disagree, 114 verification failed, 115 limit
+exceeded, 116 ABI mismatch, 117 timeout.
+`,
+		Flags:  o.flags(),
+		Action: func(c *cli.Context) error { return runWorkflow(c.Context, s, o, c.Args()) },
+	}
+}
+
+// flags are in the order in which the help text shows them.
+func (o *runOptions) flags() []cli.Flag {
+	return []cli.Flag{
+		value(&o.ranks, "start `N` ranks (default: 4, or what the launcher's environment says)", "ranks", "n"),
+		text(&o.device, "auto", "carry operations out on `DEVICE`: auto, cpu", "device"),
+		value(&o.timeout, "stop the run after `TIME` (default: never)", "timeout"),
+		value(&o.opTimeout, "fail an operation that waits for longer than `TIME`, 0 for never", "op-timeout"),
+		value(&o.memory, "give each guest `SIZE` of its own memory at most", "memory"),
+		value(&o.bufferMemory, "give each rank `SIZE` of buffers at most (default: its part of three quarters of what is free)", "buffer-memory"),
+		value(&o.trace, "record `LEVEL` and what is coarser: off, collective, flow, slice, message", "trace"),
+		value(&o.outputs, "also write the run to `OUTPUT`: otlp, json=FILE (repeatable)", "out", "o"),
+		value(&o.thresholds, "exit with 99 unless `CONDITION` holds: 'cct.p99<5ms' (repeatable)", "threshold"),
+		flag(&o.json, "print one JSON object; the workflow's output goes to stderr", "json"),
+		value(&o.seed, "derive what is random from `NUMBER`", "seed"),
+		value(o.labels, "mark the run with `NAME=VALUE` in traces (repeatable)", "label"),
+		flag(&o.keep, "keep the run directory, and say where it is", "keep"),
+		text(&o.runDir, "", "use `DIR` as the run directory, and keep it", "run-dir"),
+		flag(&o.noPin, "do not pin rank i to CPU i", "no-pin"),
+		value(&o.prefix, "put the rank before lines of output `WHEN`: auto (on a terminal), always, never", "prefix"),
+		flag(&o.silent, "print no summary and no progress", "quiet", "q"),
+	}
+}
+
+func value(v cli.Generic, usage, name string, aliases ...string) cli.Flag {
+	return &cli.GenericFlag{Name: name, Aliases: aliases, Usage: usage, Value: v}
+}
+
+func text(v *string, start, usage, name string) cli.Flag {
+	return &cli.StringFlag{Name: name, Usage: usage, Destination: v, Value: start}
+}
+
+func flag(v *bool, usage, name string, aliases ...string) cli.Flag {
+	return &cli.BoolFlag{Name: name, Aliases: aliases, Usage: usage, Destination: v, DisableDefaultText: true}
+}
+
+// config is the run that the flags ask for.
+func (o *runOptions) config(s *state, path string, args []string) runner.Config {
+	c := runner.Config{
+		WasmPath: path, Args: args, Ranks: int(o.ranks), Device: o.device,
+		Timeout: time.Duration(o.timeout), OpTimeout: time.Duration(o.opTimeout),
+		MemoryBytes: int64(o.memory), BufferMemoryBytes: int64(o.bufferMemory),
+		TraceLevel: flight.Level(o.trace), RunDir: o.runDir, Keep: o.keep || o.runDir != "",
+		Seed: uint64(o.seed), Labels: o.labels, Pin: !o.noPin,
+		Prefix: o.prefix.word == "always" || o.prefix.word == "auto" && s.stdoutTerminal,
+		Stdout: s.stdout, Stderr: s.stderr,
+		Self: s.self, Env: s.env, Environ: s.environ, CacheDir: s.cacheDir, TempDir: s.tempDir,
+	}
+	if o.json {
+		c.Stdout = s.stderr
+	}
+	if s.stderrTerminal && !o.silent && !o.json {
+		c.Progress = s.stderr
+	}
+	return c
+}
+
+// runWorkflow runs, reports and gives the exit code as an error.
+func runWorkflow(parent context.Context, s *state, o *runOptions, args cli.Args) error {
+	if !args.Present() {
+		return usageError{"no workflow given", "ccrun run [flags] WORKFLOW.wasm [the workflow's own arguments]"}
+	}
+	if err := o.outputs.check(); err != nil {
+		return err
+	}
+	ctx, stop := interruptible(parent, s)
+	defer stop()
+	result, err := runner.Run(ctx, o.config(s, args.First(), args.Tail()))
+	if err != nil {
+		return err
+	}
+	return s.conclude(ctx, o, args.First(), result)
+}
+
+// conclude tells what came out of a run and removes what need not be kept.
+func (s *state) conclude(ctx context.Context, o *runOptions, path string, result *runner.Result) (err error) {
+	defer func() {
+		if removeErr := result.Remove(); err == nil {
+			err = removeErr
+		}
+	}()
+	if result.RunDir == "" { // a rank that another process launched
+		return exitCode(result.ExitCode)
+	}
+	r := newReport(path, result)
+	run, err := traces.Open(result.RunDir)
+	if err != nil {
+		return r.write(s, o)
+	}
+	defer run.Close()
+	r.summarize(run, o.thresholds)
+	outputErr := o.outputs.write(ctx, s, run, r.info(o.labels, s.env))
+	if err := r.write(s, o); err != nil {
+		return err
+	}
+	if err := r.keep(s, o, result.RunDir); err != nil {
+		return err
+	}
+	return cmp.Or(exitCode(r.ExitCode), outputErr)
+}
+
+// exitCode is nil for success.
+func exitCode(code int) error {
+	if code == runner.ExitOK {
+		return nil
+	}
+	return codeError(code)
+}
+
+// rankCommand is one rank, as the launcher starts it.
+func rankCommand(s *state) *cli.Command {
+	return &cli.Command{
+		Name:   "__rank",
+		Hidden: true,
+		Action: func(c *cli.Context) error {
+			return exitCode(runner.RankMain(c.Context, s.env, os.Stdout, os.Stderr))
+		},
+	}
+}
