@@ -10,7 +10,8 @@ const (
 	magic       = "ccrunflt"
 	version     = 1
 	headerBytes = 64 << 10
-	segment     = 4 << 20 // the file grows by this much
+	segment     = 4 << 20   // the file grows by this much
+	maxRecords  = 1<<32 - 1 // commit tells as many apart
 )
 
 // MaxLanes is the number of threads of control of a rank whose state the
@@ -21,38 +22,51 @@ const MaxLanes = 128
 const (
 	maxNames  = 256
 	nameBytes = 64
+	cacheLine = 128 // processors fetch lines of 64 bytes in pairs
 )
 
 // header is the start of the file. Everything that changes after creation is
-// atomic: the launcher reads while the rank writes.
+// atomic: the launcher reads while the rank writes. What is written often lies
+// on cache lines of its own, away from what every Append reads.
 type header struct {
-	magic        [8]byte
-	version      uint32
-	rank         int32
-	size         int32
-	pid          int32
-	wallOffset   int64         // add to a record's time to get Unix nanoseconds
-	capacity     int64         // records that the file may grow to
-	state        atomic.Uint32 // State
-	nameCount    atomic.Uint32
-	next         atomic.Int64 // index of the next record
+	magic      [8]byte
+	version    uint32
+	rank       int32
+	size       int32
+	pid        int32
+	wallOffset int64         // add to a record's time to get Unix nanoseconds
+	capacity   int64         // records that the file may grow to
+	grown      atomic.Int64  // records that the file can hold without growing
+	state      atomic.Uint32 // State
+	nameCount  atomic.Uint32
+	_          [cacheLine - 56]byte
+
+	next atomic.Int64 // index of the next record
+	_    [cacheLine - 8]byte
+
+	counterLine
+	_ [cacheLine - unsafe.Sizeof(counterLine{})]byte
+
+	lanes [MaxLanes]lane
+	names [maxNames][nameBytes]byte
+}
+
+// counterLine is what a rank counts beside its records.
+type counterLine struct {
 	dropped      atomic.Int64
-	grown        atomic.Int64 // records that the file can hold without growing
 	hostCalls    atomic.Int64 // progress that leaves no record
 	badCalls     atomic.Int64 // calls of the guest refused with an errno
 	shareHits    atomic.Int64
 	shareMisses  atomic.Int64
 	bufferBytes  atomic.Int64 // device memory in use
 	bufferPeak   atomic.Int64
-	verified     atomic.Int64 // bytes that the host verified
-	mismatches   atomic.Int64 // of them, elements that differed
-	names        [maxNames][nameBytes]byte
-	lanes        [MaxLanes]lane
+	verified     atomic.Int64  // bytes that the host verified
+	mismatches   atomic.Int64  // of them, elements that differed
 	collective   atomic.Uint32 // sequence number of the collective begun last
 	collectiveOp atomic.Uint32
 }
 
-// lane is the state of one thread of control, two cache lines so that
+// lane is the state of one thread of control, a cache line of its own so that
 // neighbours do not disturb each other.
 type lane struct {
 	state   atomic.Uint32 // LaneState
@@ -66,9 +80,16 @@ type lane struct {
 	seen    atomic.Uint64
 	since   atomic.Int64
 	name    [nameBytes / 8]atomic.Uint64
+	_       [8]byte
 }
 
-var _ [headerBytes - unsafe.Sizeof(header{})]byte // the header fits
+// The header fits, and neither the counters nor a lane share a cache line.
+var (
+	_ [headerBytes - unsafe.Sizeof(header{})]byte
+	_ [0]byte = [unsafe.Offsetof(header{}.next) % cacheLine]byte{}
+	_ [0]byte = [unsafe.Offsetof(header{}.lanes) % cacheLine]byte{}
+	_ [0]byte = [unsafe.Sizeof(lane{}) % cacheLine]byte{}
+)
 
 func headerOf(mem []byte) *header { return (*header)(unsafe.Pointer(&mem[0])) }
 

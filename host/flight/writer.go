@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 )
@@ -25,16 +26,21 @@ type Writer struct {
 	mem    []byte
 	file   *os.File
 
+	limit atomic.Int64 // records that the file will ever hold
+
 	mu    sync.Mutex // guards growing and names
 	names map[string]uint16
 }
 
 // Create makes the file of a rank, which may grow to hold the given number of
-// records. The first records and the header have their disk blocks when Create
+// records, 4 billion at most. The first records and the header have their disk blocks when Create
 // returns, so that a full disk is an error here and a counted drop later, and
 // never a fault.
 func Create(path string, meta Meta, capacityRecords int64) (*Writer, error) {
-	capacityRecords = max(capacityRecords, segment/RecordBytes)
+	capacityRecords = min(max(capacityRecords, segment/RecordBytes), maxRecords, fileLimitRecords())
+	if capacityRecords < segment/RecordBytes {
+		return nil, fmt.Errorf("flight file: %w: the limit of file sizes (ulimit -f) is too low", unix.EFBIG)
+	}
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("flight file: %w", err)
@@ -56,7 +62,7 @@ func Create(path string, meta Meta, capacityRecords int64) (*Writer, error) {
 func (w *Writer) mapFile(capacityRecords int64) error {
 	fd := int(w.file.Fd())
 	total := headerBytes + capacityRecords*RecordBytes
-	if err := unix.Fallocate(fd, 0, 0, headerBytes+segment); err != nil {
+	if err := reserve(fd, 0, headerBytes+segment); err != nil {
 		return fmt.Errorf("allocate: %w", err)
 	}
 	if err := unix.Ftruncate(fd, total); err != nil {
@@ -68,6 +74,7 @@ func (w *Writer) mapFile(capacityRecords int64) error {
 	}
 	w.mem, w.header = mem, headerOf(mem)
 	w.touch(0, headerBytes+segment)
+	w.limit.Store(capacityRecords)
 	w.header.grown.Store(segment / RecordBytes)
 	return nil
 }
@@ -93,20 +100,27 @@ func (w *Writer) Append(r *Record) {
 	commit.Store(uint32(i) + 1)
 }
 
-// grow makes room for record i and reports whether it did.
+// grow makes room for record i and reports whether it did. Once it could not,
+// it never does again: the records end there, without a gap, and dropping the
+// rest costs no system call each.
 func (w *Writer) grow(i int64) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.mem == nil || i >= w.header.capacity {
+	if i >= w.limit.Load() {
 		return false
 	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	for grown := w.header.grown.Load(); i >= grown; grown = w.header.grown.Load() {
-		at := headerBytes + grown*RecordBytes
-		if unix.Fallocate(int(w.file.Fd()), 0, at, segment) != nil {
+		if i >= w.limit.Load() {
 			return false
 		}
-		w.touch(at, at+segment)
-		w.header.grown.Store(min(grown+segment/RecordBytes, w.header.capacity))
+		at := headerBytes + grown*RecordBytes
+		n := min(segment, int64(len(w.mem))-at)
+		if reserve(int(w.file.Fd()), at, n) != nil {
+			w.limit.Store(grown)
+			return false
+		}
+		w.touch(at, at+n)
+		w.header.grown.Store(grown + n/RecordBytes)
 	}
 	return true
 }
@@ -146,10 +160,14 @@ func (w *Writer) BeginCollective(seq uint32, collectiveOp uint8) {
 }
 
 // Close flushes nothing, since the kernel has every byte already; it gives
-// disk space back that was not used and unmaps the file. No call may follow.
+// disk space back that was not used and unmaps the file. No other call may
+// follow. A reader that has the file open keeps what it may read.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.mem == nil {
+		return nil
+	}
 	used := min(w.header.next.Load(), w.header.grown.Load())
 	mem := w.mem
 	w.mem, w.header = nil, nil
