@@ -19,9 +19,9 @@ var sizeUnits = []struct {
 // Set parses text.
 func (s *ByteSize) Set(text string) error {
 	number, unit := strings.ToUpper(text), int64(1)
-	number = strings.TrimSuffix(strings.TrimSuffix(number, "B"), "I")
+	number = strings.TrimSuffix(number, "B")
 	for _, u := range sizeUnits {
-		if rest, ok := strings.CutSuffix(number, u.letter); ok {
+		if rest, ok := strings.CutSuffix(strings.TrimSuffix(number, "I"), u.letter); ok {
 			number, unit = rest, u.bytes
 			break
 		}

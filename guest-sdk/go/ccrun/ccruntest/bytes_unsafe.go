@@ -1,0 +1,13 @@
+package ccruntest
+
+import (
+	"unsafe"
+
+	"github.com/ccrun/ccrun/guest-sdk/go/ccrun/raw"
+)
+
+// bytesAt is the slice behind a pointer and a length of the ABI.
+func bytesAt(p *byte, n uint32) []byte { return unsafe.Slice(p, n) }
+
+// opsAt is the slice of operations behind a pointer and a length of the ABI.
+func opsAt(p *raw.Op, n uint32) []raw.Op { return unsafe.Slice(p, n) }

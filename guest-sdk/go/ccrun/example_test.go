@@ -1,0 +1,79 @@
+package ccrun_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/ccrun/ccrun/guest-sdk/go/ccrun"
+	"github.com/ccrun/ccrun/guest-sdk/go/ccrun/ccruntest"
+)
+
+// gather is a whole ring all-gather by put, in slices, without barriers: what a
+// researcher would write first.
+func gather(w *ccrun.World, chunkBytes, sliceBytes int64) error {
+	ring := w.Ring()
+	out, err := w.Alloc(chunkBytes * int64(ring.Size))
+	if err != nil {
+		return err
+	}
+	if err := w.Publish("out", 0, out.All()); err != nil {
+		return err
+	}
+	next, err := w.Lookup(ring.Next, "out", 0, ccrun.Forever)
+	if err != nil {
+		return err
+	}
+	stream, err := w.NewStream()
+	if err != nil {
+		return err
+	}
+	all, err := w.Begin(ccrun.CollectiveInfo{Op: ccrun.AllGather, Algorithm: "ring", Bytes: out.Bytes(), SliceBytes: sliceBytes})
+	if err != nil {
+		return err
+	}
+	stream.Hold()
+	stream.Fill(out.All().Chunk(ring.Rank, ring.Size), ccrun.U8, uint64(ring.Rank))
+	for step := range ring.Steps() {
+		chunk := out.All().Chunk(ring.Sends(step), ring.Size)
+		for i, slice := range chunk.Slices(sliceBytes) {
+			sequence := uint64(step*chunk.SliceCount(sliceBytes) + i + 1)
+			stream.Tag(ccrun.Term{Collective: all.Sequence, Chunk: ring.Sends(step), Slice: i, Message: i, Step: step})
+			if step > 0 {
+				stream.Wait(ring.Prev, 0, sequence-uint64(chunk.SliceCount(sliceBytes)))
+			}
+			stream.Put(next.At(slice.Offset, slice.Bytes), slice)
+			stream.Signal(ring.Next, 0, sequence)
+		}
+	}
+	stream.Wait(ring.Prev, 0, uint64(ring.Steps()*out.All().Chunk(0, ring.Size).SliceCount(sliceBytes)))
+	if err := all.End(); err != nil {
+		return err
+	}
+	for rank := range ring.Size {
+		if _, err := stream.Verify(out.All().Chunk(rank, ring.Size), ccrun.U8, uint64(rank), 0); err != nil {
+			return err
+		}
+	}
+	_, err = stream.Digest(out.All(), "out")
+	return err
+}
+
+func TestRingInFortyLines(t *testing.T) {
+	for _, c := range []struct {
+		ranks                  int
+		chunkBytes, sliceBytes int64
+	}{{1, 100, 10}, {2, 4096, 1024}, {4, 1000, 300}, {5, 1000, 0}, {3, 1, 1}} {
+		result := ccruntest.Run(t, c.ranks, func(w *ccrun.World) error { return gather(w, c.chunkBytes, c.sliceBytes) })
+		for rank, err := range result.Errs {
+			if err != nil {
+				t.Errorf("%+v: rank %d: %v", c, rank, err)
+			}
+		}
+		if result.Mismatches != 0 {
+			t.Errorf("%+v: %d bytes differ", c, result.Mismatches)
+		}
+		if digests := slices.Compact(result.Digests["out"]); len(digests) != 1 || digests[0] == "" {
+			t.Errorf("%+v: digests %v", c, result.Digests)
+		}
+	}
+}
