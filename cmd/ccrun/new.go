@@ -38,7 +38,7 @@ func newCommand(s *state) *cli.Command {
    cd my_workflow && GOOS=wasip1 GOARCH=wasm go build -o my_workflow.wasm .
    ccrun -n 4 my_workflow.wasm
 `,
-		Flags: []cli.Flag{flag(&force, "overwrite files that are there", "force", "f")},
+		Flags: []cli.Flag{boolFlag(&force, "overwrite files that are there", "force", "f")},
 		Action: func(c *cli.Context) error {
 			dir, err := oneArgument(c, "directory")
 			if err != nil {

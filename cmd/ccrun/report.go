@@ -26,10 +26,10 @@ func reportCommand(s *state) *cli.Command {
    ccrun report -o json=spans.json my_run
 `,
 		Flags: []cli.Flag{
-			value(&o.outputs, "also write the run to `OUTPUT`: otlp, json=FILE (repeatable)", "out", "o"),
-			value(&o.thresholds, "exit with 99 unless `CONDITION` holds: 'cct.p99<5ms' (repeatable)", "threshold"),
-			flag(&o.json, "print one JSON object", "json"),
-			flag(&o.silent, "print no summary", "quiet", "q"),
+			valueFlag(&o.outputs, "also write the run to `OUTPUT`: otlp, json=FILE (repeatable)", "out", "o"),
+			valueFlag(&o.thresholds, "exit with 99 unless `CONDITION` holds: 'cct.p99<5ms' (repeatable)", "threshold"),
+			boolFlag(&o.json, "print one JSON object", "json"),
+			boolFlag(&o.silent, "print no summary", "quiet", "q"),
 		},
 		Action: func(c *cli.Context) error {
 			dir, err := oneArgument(c, "run directory")

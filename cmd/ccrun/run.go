@@ -65,35 +65,35 @@ exceeded, 116 ABI mismatch, 117 timeout.
 // flags are in the order in which the help text shows them.
 func (o *runOptions) flags() []cli.Flag {
 	return []cli.Flag{
-		value(&o.ranks, "start `N` ranks (default: 4, or what the launcher's environment says)", "ranks", "n"),
-		text(&o.device, "auto", "carry operations out on `DEVICE`: auto, cpu", "device"),
-		value(&o.timeout, "stop the run after `TIME` (default: never)", "timeout"),
-		value(&o.opTimeout, "fail an operation that waits for longer than `TIME`, 0 for never", "op-timeout"),
-		value(&o.memory, "give each guest `SIZE` of its own memory at most", "memory"),
-		value(&o.bufferMemory, "give each rank `SIZE` of buffers at most (default: its part of three quarters of what is free)", "buffer-memory"),
-		value(&o.trace, "record `LEVEL` and what is coarser: off, collective, flow, slice, message", "trace"),
-		value(&o.outputs, "also write the run to `OUTPUT`: otlp, json=FILE (repeatable)", "out", "o"),
-		value(&o.thresholds, "exit with 99 unless `CONDITION` holds: 'cct.p99<5ms' (repeatable)", "threshold"),
-		flag(&o.json, "print one JSON object; the workflow's output goes to stderr", "json"),
-		value(&o.seed, "derive what is random from `NUMBER`", "seed"),
-		value(o.labels, "mark the run with `NAME=VALUE` in traces (repeatable)", "label"),
-		flag(&o.keep, "keep the run directory, and say where it is", "keep"),
-		text(&o.runDir, "", "use `DIR` as the run directory, and keep it", "run-dir"),
-		flag(&o.noPin, "do not pin rank i to CPU i", "no-pin"),
-		value(&o.prefix, "put the rank before lines of output `WHEN`: auto (on a terminal), always, never", "prefix"),
-		flag(&o.silent, "print no summary and no progress", "quiet", "q"),
+		valueFlag(&o.ranks, "start `N` ranks (default: 4, or what the launcher's environment says)", "ranks", "n"),
+		textFlag(&o.device, "auto", "carry operations out on `DEVICE`: auto, cpu", "device"),
+		valueFlag(&o.timeout, "stop the run after `TIME` (default: never)", "timeout"),
+		valueFlag(&o.opTimeout, "fail an operation that waits for longer than `TIME`, 0 for never", "op-timeout"),
+		valueFlag(&o.memory, "give each guest `SIZE` of its own memory at most", "memory"),
+		valueFlag(&o.bufferMemory, "give each rank `SIZE` of buffers at most (default: its part of three quarters of what is free)", "buffer-memory"),
+		valueFlag(&o.trace, "record `LEVEL` and what is coarser: off, collective, flow, slice, message", "trace"),
+		valueFlag(&o.outputs, "also write the run to `OUTPUT`: otlp, json=FILE (repeatable)", "out", "o"),
+		valueFlag(&o.thresholds, "exit with 99 unless `CONDITION` holds: 'cct.p99<5ms' (repeatable)", "threshold"),
+		boolFlag(&o.json, "print one JSON object; the workflow's output goes to stderr", "json"),
+		valueFlag(&o.seed, "derive what is random from `NUMBER`", "seed"),
+		valueFlag(o.labels, "mark the run with `NAME=VALUE` in traces (repeatable)", "label"),
+		boolFlag(&o.keep, "keep the run directory, and say where it is", "keep"),
+		textFlag(&o.runDir, "", "use `DIR` as the run directory, and keep it", "run-dir"),
+		boolFlag(&o.noPin, "do not pin rank i to CPU i", "no-pin"),
+		valueFlag(&o.prefix, "put the rank before lines of output `WHEN`: auto (on a terminal), always, never", "prefix"),
+		boolFlag(&o.silent, "print no summary and no progress", "quiet", "q"),
 	}
 }
 
-func value(v cli.Generic, usage, name string, aliases ...string) cli.Flag {
+func valueFlag(v cli.Generic, usage, name string, aliases ...string) cli.Flag {
 	return &cli.GenericFlag{Name: name, Aliases: aliases, Usage: usage, Value: v}
 }
 
-func text(v *string, start, usage, name string) cli.Flag {
+func textFlag(v *string, start, usage, name string) cli.Flag {
 	return &cli.StringFlag{Name: name, Usage: usage, Destination: v, Value: start}
 }
 
-func flag(v *bool, usage, name string, aliases ...string) cli.Flag {
+func boolFlag(v *bool, usage, name string, aliases ...string) cli.Flag {
 	return &cli.BoolFlag{Name: name, Aliases: aliases, Usage: usage, Destination: v, DisableDefaultText: true}
 }
 

@@ -77,9 +77,11 @@ func (r *report) summarize(run *traces.Run, thresholds thresholdsValue) {
 
 // info is what spans say of the run.
 func (r *report) info(labels map[string]string, env func(string) string) traces.Info {
+	host, _ := os.Hostname() // it can be left out
 	return traces.Info{
 		RunID: r.RunID, Device: r.Device, Preset: r.Preset, Labels: labels,
 		TraceParent: env("TRACEPARENT"), ServiceVersion: version,
+		Host: host, Env: env,
 	}
 }
 

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write what the commands print into the scripts' golden files")
+
+// TestMain lets scripts run this very program as ccrun.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"ccrun": main})
+}
+
+// TestScripts runs the command line as users do. Each script says in its first
+// line what it shows.
+func TestScripts(t *testing.T) {
+	shared := t.TempDir()
+	guests := newGuestBuilder(filepath.Join(shared, "guests"))
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       *rewrite,
+		Setup: func(env *testscript.Env) error {
+			// One compile cache for all scripts, as users have one for all runs.
+			env.Setenv("XDG_CACHE_HOME", filepath.Join(shared, "cache"))
+			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
+			return os.MkdirAll(filepath.Join(env.WorkDir, "home"), 0o700)
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"guest":    guests.command,
+			"exits":    exitsCommand,
+			"clean":    cleanCommand,
+			"killrank": killRankCommand,
+			"midrun":   midRunCommand,
+			"result":   resultCommand,
+		},
+	})
+}
