@@ -2,7 +2,6 @@ package main
 
 import (
 	"go/ast"
-	"go/token"
 	"path"
 	"slices"
 	"strings"
@@ -17,7 +16,7 @@ const (
 
 func TestBudgets(t *testing.T) {
 	for _, file := range sources(t) {
-		if file.generated {
+		if file.generated || file.test { // a table of cases is as long as it needs to be
 			continue
 		}
 		if file.lines > fileLinesMax {
@@ -58,22 +57,22 @@ func undocumented(decl ast.Decl) []string {
 			return []string{d.Name.Name}
 		}
 	case *ast.GenDecl:
-		if d.Doc != nil && d.Tok != token.TYPE {
+		if d.Doc != nil {
 			return nil
 		}
 		var names []string
 		for _, spec := range d.Specs {
-			names = append(names, undocumentedSpec(d, spec)...)
+			names = append(names, undocumentedSpec(spec)...)
 		}
 		return names
 	}
 	return nil
 }
 
-func undocumentedSpec(d *ast.GenDecl, spec ast.Spec) []string {
+func undocumentedSpec(spec ast.Spec) []string {
 	switch s := spec.(type) {
 	case *ast.TypeSpec:
-		if s.Name.IsExported() && s.Doc == nil && s.Comment == nil && (d.Doc == nil || d.Lparen.IsValid()) {
+		if s.Name.IsExported() && s.Doc == nil && s.Comment == nil {
 			return []string{s.Name.Name}
 		}
 	case *ast.ValueSpec:

@@ -62,21 +62,21 @@ func (v outputsValue) check() error {
 
 // write carries out the outputs; OTLP also when the environment names an
 // endpoint. A collector that is away is a warning: the run itself was fine.
-func (v outputsValue) write(ctx context.Context, s *state, run *traces.Run, info traces.Info) error {
+func (v outputsValue) write(ctx context.Context, s *state, run *traces.Run, info traces.Info, spans traces.SpanOptions) error {
 	var errs []error
 	exported := false
 	for _, o := range v {
 		switch o.name {
 		case "otlp":
-			exported = exportOTLP(ctx, s, run, info) || exported
+			exported = exportOTLP(ctx, s, run, info, spans) || exported
 		case "json":
-			if _, err := traces.WriteJSONFile(o.file, run, info, traces.SpanOptions{}); err != nil {
+			if _, err := traces.WriteJSONFile(o.file, run, info, spans); err != nil {
 				errs = append(errs, fmt.Errorf("write %s: %w", o.file, err))
 			}
 		}
 	}
 	if !exported && wantsOTLP(s.env) {
-		exportOTLP(ctx, s, run, info)
+		exportOTLP(ctx, s, run, info, spans)
 	}
 	return errors.Join(errs...)
 }
@@ -85,8 +85,8 @@ func wantsOTLP(env func(string) string) bool {
 	return env("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || env("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != ""
 }
 
-func exportOTLP(ctx context.Context, s *state, run *traces.Run, info traces.Info) bool {
-	stats, err := traces.ExportOTLP(ctx, run, info, traces.SpanOptions{})
+func exportOTLP(ctx context.Context, s *state, run *traces.Run, info traces.Info, spans traces.SpanOptions) bool {
+	stats, err := traces.ExportOTLP(ctx, run, info, spans)
 	if err != nil {
 		fmt.Fprintf(s.stderr, "ccrun: warning: %v (%v)\n", err, stats)
 	}

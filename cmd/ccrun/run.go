@@ -118,6 +118,11 @@ func (o *runOptions) config(s *state, path string, args []string) runner.Config 
 	return c
 }
 
+// spans is how fine exported spans are: as fine as what was recorded.
+func (o *runOptions) spans() traces.SpanOptions {
+	return traces.SpanOptions{Level: flight.Level(o.trace)}
+}
+
 // runWorkflow runs, reports and gives the exit code as an error.
 func runWorkflow(parent context.Context, s *state, o *runOptions, args cli.Args) error {
 	if !args.Present() {
@@ -152,7 +157,7 @@ func (s *state) conclude(ctx context.Context, o *runOptions, path string, result
 	}
 	defer run.Close()
 	r.summarize(run, o.thresholds)
-	outputErr := o.outputs.write(ctx, s, run, r.info(o.labels, s.env))
+	outputErr := o.outputs.write(ctx, s, run, r.info(o.labels, s.env), o.spans())
 	if err := r.write(s, o); err != nil {
 		return err
 	}

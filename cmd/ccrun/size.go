@@ -30,16 +30,17 @@ var sizeUnits = []struct {
 	bytes int64
 }{{"", 1}, {"B", 1}, {"K", 1 << 10}, {"KB", 1 << 10}, {"KIB", 1 << 10}, {"M", 1 << 20}, {"MB", 1 << 20}, {"MIB", 1 << 20}, {"G", 1 << 30}, {"GB", 1 << 30}, {"GIB", 1 << 30}, {"T", 1 << 40}, {"TB", 1 << 40}, {"TIB", 1 << 40}}
 
+const sizeExample = "a number of bytes, or with a unit: 65536, 64K, 64KiB, 1M, 2GiB"
+
 // parseSize reads 65536, 64K or 64KiB.
 func parseSize(text string) (int64, error) {
-	const example = "a number of bytes, or with a unit: 65536, 64K, 64KiB, 1M, 2GiB"
 	digits := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil {
-		return 0, hinted("not a size", example)
+		return 0, hinted("not a size", sizeExample)
 	}
 	if n < 0 {
-		return 0, hinted("a size cannot be negative", example)
+		return 0, hinted("a size cannot be negative", sizeExample)
 	}
 	suffix := strings.ToUpper(text[len(digits):])
 	for _, unit := range sizeUnits {
@@ -47,11 +48,11 @@ func parseSize(text string) (int64, error) {
 			continue
 		}
 		if n > math.MaxInt64/unit.bytes {
-			return 0, hinted("the size is too large", example)
+			return 0, hinted("the size is too large", sizeExample)
 		}
 		return n * unit.bytes, nil
 	}
-	return 0, hinted("not a unit of size", example)
+	return 0, hinted("not a unit of size", sizeExample)
 }
 
 // sizeText is the shortest exact spelling of a size.

@@ -45,14 +45,15 @@ func (v *countValue) String() string {
 // durationValue is a time with its unit.
 type durationValue time.Duration
 
+const durationExample = "a number with its unit: 30s, 5m or 500ms; 0 for no limit"
+
 func (v *durationValue) Set(text string) error {
-	const example = "a number with its unit: 30s, 5m or 500ms; 0 for no limit"
 	d, err := time.ParseDuration(text)
 	if err != nil {
-		return hinted("not a time", example)
+		return hinted("not a time", durationExample)
 	}
 	if d < 0 {
-		return hinted("a time cannot be negative", example)
+		return hinted("a time cannot be negative", durationExample)
 	}
 	*v = durationValue(d)
 	return nil
@@ -63,7 +64,13 @@ func (v *durationValue) String() string {
 		return ""
 	}
 	text := time.Duration(*v).String()
-	return strings.TrimSuffix(strings.TrimSuffix(text, "0s"), "0m")
+	if short, ok := strings.CutSuffix(text, "m0s"); ok {
+		text = short + "m"
+	}
+	if short, ok := strings.CutSuffix(text, "h0m"); ok {
+		text = short + "h"
+	}
+	return text
 }
 
 // levelValue is how much is recorded.
