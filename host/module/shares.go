@@ -187,20 +187,20 @@ func (c *call) await(key shareKey, start int64, timeout time.Duration) ([]byte, 
 			return value, err
 		}
 		r.CheckWait(0, 0)
-		if err := c.giveUp(waited); err != nil {
+		if err := c.giveUp(waited, expired); err != nil {
 			return nil, err
-		}
-		if expired {
-			return nil, device.ErrTimeout
 		}
 	}
 }
 
-// giveUp is why a look-up must not wait on: the run has ended, or its limit
-// for one operation has.
-func (c *call) giveUp(waited time.Duration) error {
+// giveUp is why a look-up must not wait on: the run is given up, the guest's
+// own deadline has passed, or the run's for one operation has.
+func (c *call) giveUp(waited time.Duration, expired bool) error {
 	if err := c.abortError(); err != nil {
 		return err
+	}
+	if expired {
+		return device.ErrTimeout
 	}
 	if limit := c.config.OpTimeout; limit > 0 && waited >= limit {
 		return refuse(abi.Failed, "not published within the run's operation timeout of %v", limit)

@@ -23,7 +23,10 @@ func (c *call) submitOne(o *op.Op) error {
 	if err := c.checkPlaces(o); err != nil {
 		return err
 	}
-	return c.stream.Submit(o)
+	if err := c.stream.Submit(o); err != nil {
+		return explain(o, err)
+	}
+	return nil
 }
 
 var (

@@ -93,7 +93,7 @@ func abort(c *call) error {
 // barrier waits for all ranks. A deadline that passes is timed_out.
 func barrier(c *call) error {
 	if err := c.config.Device.Barrier(c.timeout(0)); err != nil {
-		return fmt.Errorf("barrier: %w", withoutOperation(err))
+		return withoutOperation(err)
 	}
 	return nil
 }
