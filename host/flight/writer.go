@@ -27,6 +27,7 @@ type Writer struct {
 	file   *os.File
 
 	limit atomic.Int64 // records that the file will ever hold
+	ahead atomic.Int64 // the record at which growing is due, before it is needed
 
 	mu    sync.Mutex // guards growing and names
 	names map[string]uint16
@@ -75,22 +76,15 @@ func (w *Writer) mapFile(capacityRecords int64) error {
 	w.mem, w.header = mem, headerOf(mem)
 	w.touch(0, headerBytes+segment)
 	w.limit.Store(capacityRecords)
-	w.header.grown.Store(segment / RecordBytes)
+	w.setGrown(segment / RecordBytes)
 	return nil
-}
-
-// touch makes pages present for writing, so that Append does not fault.
-func (w *Writer) touch(from, to int64) {
-	to = min(to, int64(len(w.mem)))
-	const populateWrite = 23 // MADV_POPULATE_WRITE, Linux 5.14; older kernels fault on first use
-	_ = unix.Madvise(w.mem[from:to], populateWrite)
 }
 
 // Append writes r; the caller keeps it. When the file is full or the disk is,
 // the record is dropped and counted.
 func (w *Writer) Append(r *Record) {
 	i := w.header.next.Add(1) - 1
-	if i >= w.header.grown.Load() && !w.grow(i) {
+	if i >= w.ahead.Load() && !w.room(i) {
 		w.header.dropped.Add(1)
 		return
 	}
@@ -98,31 +92,6 @@ func (w *Writer) Append(r *Record) {
 	commit := commitOf(slot)
 	*slot = *r
 	commit.Store(uint32(i) + 1)
-}
-
-// grow makes room for record i and reports whether it did. Once it could not,
-// it never does again: the records end there, without a gap, and dropping the
-// rest costs no system call each.
-func (w *Writer) grow(i int64) bool {
-	if i >= w.limit.Load() {
-		return false
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for grown := w.header.grown.Load(); i >= grown; grown = w.header.grown.Load() {
-		if i >= w.limit.Load() {
-			return false
-		}
-		at := headerBytes + grown*RecordBytes
-		n := min(segment, int64(len(w.mem))-at)
-		if reserve(int(w.file.Fd()), at, n) != nil {
-			w.limit.Store(grown)
-			return false
-		}
-		w.touch(at, at+n)
-		w.header.grown.Store(grown + n/RecordBytes)
-	}
-	return true
 }
 
 // Name gives the index of a name, entering it if it is new: marks and

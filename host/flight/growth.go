@@ -1,0 +1,62 @@
+package flight
+
+import "golang.org/x/sys/unix"
+
+// growAhead is how many records before its end the file begins to grow: the
+// new blocks and pages, a millisecond of the kernel's time, are ready when
+// they are needed.
+const growAhead = segment / RecordBytes / 2
+
+// room reports whether record i has a place, and sees to it that the next ones
+// will have.
+func (w *Writer) room(i int64) bool {
+	grown := w.header.grown.Load()
+	if i >= grown {
+		return w.grow(i)
+	}
+	if ahead := w.ahead.Load(); i >= ahead && ahead < grown && w.ahead.CompareAndSwap(ahead, grown) {
+		go w.grow(grown)
+	}
+	return true
+}
+
+// grow makes room for record i and reports whether it did. Once it could not,
+// it never does again: the records end there, without a gap, and dropping the
+// rest costs no system call each.
+func (w *Writer) grow(i int64) bool {
+	if i >= w.limit.Load() {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.mem == nil {
+		return false
+	}
+	for grown := w.header.grown.Load(); i >= grown; grown = w.header.grown.Load() {
+		if i >= w.limit.Load() {
+			return false
+		}
+		at := headerBytes + grown*RecordBytes
+		n := min(segment, int64(len(w.mem))-at)
+		if reserve(int(w.file.Fd()), at, n) != nil {
+			w.limit.Store(grown)
+			return false
+		}
+		w.touch(at, at+n)
+		w.setGrown(grown + n/RecordBytes)
+	}
+	return true
+}
+
+// setGrown says how many records the file can hold now.
+func (w *Writer) setGrown(records int64) {
+	w.header.grown.Store(records)
+	w.ahead.Store(records - growAhead)
+}
+
+// touch makes pages present for writing, so that Append does not fault.
+func (w *Writer) touch(from, to int64) {
+	to = min(to, int64(len(w.mem)))
+	const populateWrite = 23 // MADV_POPULATE_WRITE, Linux 5.14; older kernels fault on first use
+	_ = unix.Madvise(w.mem[from:to], populateWrite)
+}
