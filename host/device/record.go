@@ -10,7 +10,7 @@ import (
 // out, with times of its own clock. peer is the rank at the other end, -1 if
 // none: for Put and Get the owner of the imported buffer.
 func Record(w *flight.Writer, o *op.Op, stream int, peer int, status uint8, start, end int64) {
-	if w == nil || w.Level < flight.LevelSlice && !recordedAt(w.Level, o) {
+	if !Recorded(w, o) {
 		return
 	}
 	bytes := uint64(o.Bytes)
@@ -25,6 +25,12 @@ func Record(w *flight.Writer, o *op.Op, stream int, peer int, status uint8, star
 		Kind: uint8(o.Kind), Type: uint8(o.Type), Red: uint8(o.Red), Status: status,
 		Stream: uint16(stream),
 	})
+}
+
+// Recorded reports whether Record keeps o: if not, a device need not read its
+// clock.
+func Recorded(w *flight.Writer, o *op.Op) bool {
+	return w != nil && (w.Level >= flight.LevelSlice || recordedAt(w.Level, o))
 }
 
 // recordedAt reports whether a level below Slice keeps a record of o: the flow

@@ -1,0 +1,48 @@
+package cpu
+
+import "sync/atomic"
+
+// counter is a number that only grows, in memory that several processes may
+// share, and the number of threads that sleep until it does.
+type counter struct {
+	value   atomic.Uint64
+	waiters atomic.Uint32
+	_       uint32
+}
+
+// raise makes the counter at least v and wakes who sleeps on it.
+func (c *counter) raise(v uint64) {
+	for old := c.value.Load(); old < v; old = c.value.Load() {
+		if c.value.CompareAndSwap(old, v) {
+			c.wake()
+			return
+		}
+	}
+}
+
+// add raises the counter by one.
+func (c *counter) add() {
+	c.value.Add(1)
+	c.wake()
+}
+
+// set is raise for a counter that only the caller writes.
+func (c *counter) set(v uint64) {
+	c.value.Store(v)
+	c.wake()
+}
+
+// ring changes the counter only if someone sleeps on it: for a counter that
+// has no meaning of its own, and tells that something else has changed.
+func (c *counter) ring() {
+	if c.waiters.Load() != 0 {
+		c.value.Add(1)
+		futexWake(&c.value)
+	}
+}
+
+func (c *counter) wake() {
+	if c.waiters.Load() != 0 {
+		futexWake(&c.value)
+	}
+}

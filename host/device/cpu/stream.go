@@ -1,0 +1,267 @@
+package cpu
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/ccrun/ccrun/host/device"
+	"github.com/ccrun/ccrun/host/flight"
+	"github.com/ccrun/ccrun/host/op"
+)
+
+// Owners of a stream: who executes its queue.
+const (
+	unowned uint32 = iota
+	ownedByGuest
+	ownedByWorker
+)
+
+// inlineBytes is up to which size an operation is faster on the guest's thread
+// than handed over, even if other streams wait for that thread.
+const inlineBytes = 16 << 10
+
+// stream is an in-order queue of operations. An operation that can complete at
+// once while the queue is empty is executed by Submit itself. Queued ones are
+// executed by the guest's thread when it waits for the stream, or by the
+// stream's worker, whoever comes first.
+type stream struct {
+	device *Device
+	number int
+	queue
+	owner    atomic.Uint32
+	failed   atomic.Pointer[failure]
+	wakeup   chan struct{}
+	stopping atomic.Bool
+	closed   bool
+}
+
+// failure is why a stream has stopped, and after how many operations.
+type failure struct {
+	at  uint64
+	err *device.OpError
+}
+
+// NewStream makes a stream.
+func (d *Device) NewStream() (device.Stream, error) {
+	if d.closed {
+		return nil, device.ErrClosed
+	}
+	for number := 1; number <= maxStreams; number++ {
+		if d.streams[number].Load() == nil {
+			return d.startStream(number), nil
+		}
+	}
+	return nil, device.ErrTooMany
+}
+
+func (d *Device) startStream(number int) *stream {
+	s := &stream{device: d, number: number, wakeup: make(chan struct{}, 1)}
+	s.entries = make([]entry, queueLength)
+	if lanes := uint32(number) + 1; lanes > d.lanes {
+		d.lanes = lanes
+		for i := range d.peers {
+			if a := d.peers[i].Load(); a != nil {
+				a.presence(d.rank).Store(lanes)
+			}
+		}
+	}
+	d.streams[number].Store(s)
+	d.open++
+	d.workers.Add(1)
+	go s.work()
+	return s
+}
+
+// usable is nil while the stream accepts operations.
+func (s *stream) usable() error {
+	if s.closed || s.device.closed {
+		return device.ErrClosed
+	}
+	return s.err()
+}
+
+// err is the failure of the stream, or the abort of the device.
+func (s *stream) err() error {
+	if f := s.failed.Load(); f != nil {
+		return f.err
+	}
+	return s.device.abortError()
+}
+
+// fail stops the stream because o, operation at of its queue, failed.
+func (s *stream) fail(o *op.Op, at, seen uint64, err error) {
+	s.failed.CompareAndSwap(nil, &failure{at: at, err: &device.OpError{Op: *o, Stream: s.number, Seen: seen, Err: err}})
+}
+
+// Submit appends o.
+func (s *stream) Submit(o *op.Op) error {
+	if err := s.usable(); err != nil {
+		return err
+	}
+	if err := o.Check(); err != nil {
+		return err
+	}
+	if err := s.device.accept(o); err != nil {
+		return err
+	}
+	if s.empty() && s.immediate(o) {
+		return s.executeNow(o)
+	}
+	return s.enqueue(o)
+}
+
+// immediate reports whether the guest's thread should execute o itself.
+func (s *stream) immediate(o *op.Op) bool {
+	switch o.Kind {
+	case op.Signal, op.EventRecord:
+		return true
+	case op.Wait:
+		return s.device.own.pad(int(o.Peer), o.Slot).value.Load() >= o.Value
+	case op.EventWait:
+		return o.Event.(*event).passed()
+	case op.Send, op.Recv:
+		return false
+	default:
+		return s.device.open == 1 || o.Bytes*int64(max(o.SourceCount, 1)) <= inlineBytes
+	}
+}
+
+func (s *stream) executeNow(o *op.Op) error {
+	if o.Kind == op.EventRecord {
+		o.Event.(*event).record(s, s.tail.Load())
+	}
+	if err := s.perform(o); err != nil {
+		s.fail(o, s.tail.Load(), 0, err)
+		return s.err()
+	}
+	return nil
+}
+
+// enqueue appends o, after making room if there is none.
+func (s *stream) enqueue(o *op.Op) error {
+	i := s.tail.Load()
+	if i-s.done.value.Load() >= queueLength {
+		g := s.device.guestWaitFor(op.SyncStream, device.Forever)
+		if err := s.reach(i-queueLength+1, g); err != nil {
+			return err
+		}
+		if err := s.err(); err != nil {
+			return err
+		}
+	}
+	e := s.at(i)
+	e.op, e.start, e.state = *o, 0, messageNew
+	switch o.Kind {
+	case op.EventRecord:
+		o.Event.(*event).record(s, i+1)
+	case op.EventWait:
+		e.after, e.target = o.Event.(*event).last()
+	}
+	if s.done.value.Load() == i {
+		s.setLane(flight.LaneBusy)
+	}
+	s.tail.Store(i + 1)
+	s.announce(o.Kind)
+	return nil
+}
+
+// announce sees to it that someone executes what was appended: at once if
+// other streams exist that it may overlap with, else when the guest waits for
+// the stream or turns out to be doing something else.
+func (s *stream) announce(kind op.Kind) {
+	switch {
+	case s.owner.Load() != unowned:
+		if kind == op.Send || kind == op.Recv {
+			s.device.own.header().bell.ring() // the owner may be waiting in a group that this extends
+		}
+	case s.device.open > 1:
+		s.wake()
+	default:
+		s.device.progress.expect(s.device)
+	}
+}
+
+// Query reports whether everything submitted is complete.
+func (s *stream) Query() (bool, error) {
+	if s.closed || s.device.closed {
+		return false, device.ErrClosed
+	}
+	if !s.empty() {
+		g := s.device.guestWaitFor(op.SyncStream, 0)
+		g.slot = uint32(s.number)
+		if s.owner.Load() == unowned {
+			_ = s.reach(s.tail.Load(), g) // the guest may poll and never wait
+		}
+	}
+	return s.empty(), s.err()
+}
+
+// Sync waits until everything submitted is complete.
+func (s *stream) Sync(timeout time.Duration) error {
+	if s.closed || s.device.closed {
+		return device.ErrClosed
+	}
+	if s.empty() {
+		return s.err()
+	}
+	s.device.kick(s)
+	g := s.device.guestWaitFor(op.SyncStream, timeout)
+	g.slot = uint32(s.number)
+	if err := s.reach(s.tail.Load(), g); err != nil {
+		return err
+	}
+	return s.err()
+}
+
+// reach waits until the given number of operations is done: by executing them
+// if nobody does, else by waiting for who does.
+func (s *stream) reach(target uint64, g guestWait) error {
+	g.value = target
+	for s.done.value.Load() < target {
+		if s.owner.CompareAndSwap(unowned, ownedByGuest) {
+			s.setLane(flight.LaneBusy)
+			err := s.drain(target, g)
+			s.release()
+			if !s.empty() {
+				s.wake()
+			}
+			if err != nil {
+				return unwrapTimeout(err)
+			}
+			continue
+		}
+		w := waiting{device: s.device, bell: &s.done, guest: g, limit: never}
+		if err := w.atLeast(target); err != nil {
+			return unwrapTimeout(err)
+		}
+	}
+	return nil
+}
+
+// release ends ownership. The lane is idle only if nothing is left to do, so
+// that a stream whose work nobody has taken up yet counts as busy.
+func (s *stream) release() {
+	if s.empty() {
+		s.setLane(flight.LaneIdle)
+	}
+	s.owner.Store(unowned)
+}
+
+func (s *stream) setLane(state flight.LaneState) {
+	if r := s.device.recorder; r != nil {
+		r.SetLane(s.number, state)
+	}
+}
+
+// Close waits for the stream and gives it back.
+func (s *stream) Close() error {
+	if s.closed || s.device.closed {
+		return device.ErrClosed
+	}
+	err := s.Sync(device.Forever)
+	s.closed = true
+	s.stop()
+	s.device.streams[s.number].Store(nil)
+	s.device.open--
+	return err
+}

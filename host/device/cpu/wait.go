@@ -1,0 +1,184 @@
+package cpu
+
+import (
+	"math"
+	"runtime"
+	"time"
+
+	"github.com/ccrun/ccrun/host/device"
+	"github.com/ccrun/ccrun/host/flight"
+	"github.com/ccrun/ccrun/host/op"
+)
+
+// Waiting goes through three phases: pauses, while the other side is probably
+// running on another processor; yields, so that it can run on this one; sleep,
+// in rounds short enough to notice an abort and to prove to the launcher that
+// the waiter still looks.
+const (
+	spinPauses        = 64
+	spinPausesCrowded = 8 // when ranks outnumber processors
+	yieldNanos        = int64(150 * time.Microsecond)
+	parkNanos         = int64(50 * time.Millisecond)
+	never             = int64(math.MaxInt64)
+)
+
+// waiting is one wait of one thread. Its user looks at a condition, calls once
+// if it does not hold, and looks again; and calls end in any case.
+type waiting struct {
+	device *Device
+	bell   *counter // changes when the condition may have
+	stream *stream  // whose operation waits, nil if none
+	op     *op.Op   // that operation
+	guest  guestWait
+
+	limit  int64 // when the operation fails with device.ErrTimeout
+	rounds int
+	since  int64 // when yields began
+	parked bool
+}
+
+// guestWait is what the guest's own thread waits for; the zero value stands
+// for a thread that is not the guest's.
+type guestWait struct {
+	kind     op.Kind // SyncStream, SyncEvent, Barrier
+	peer     int
+	slot     uint32
+	value    uint64
+	deadline int64
+	limited  bool // the deadline is the guest's own
+}
+
+// guestWaitFor begins a wait of the guest with a timeout.
+func (d *Device) guestWaitFor(kind op.Kind, timeout time.Duration) guestWait {
+	g := guestWait{kind: kind, peer: -1, deadline: never}
+	if timeout >= 0 {
+		g.limited = true
+		g.deadline = d.Now() + int64(timeout)
+		if g.deadline < 0 {
+			g.deadline = never
+		}
+	}
+	return g
+}
+
+// errDeadline says that the guest's own deadline has passed while errLimit
+// says that the operation's has.
+type waitError string
+
+const errDeadline = waitError("deadline")
+
+// Error is device.ErrTimeout's text.
+func (e waitError) Error() string { return device.ErrTimeout.Error() }
+
+// Unwrap makes both device.ErrTimeout.
+func (e waitError) Unwrap() error { return device.ErrTimeout }
+
+// once waits a little. seen is what the bell showed before the caller looked
+// at its condition.
+func (w *waiting) once(seen uint64) error {
+	w.rounds++
+	if w.rounds <= w.device.spins && (w.rounds > 1 || !w.guest.limited) {
+		pause()
+		return nil
+	}
+	if err := w.device.abortError(); err != nil {
+		return err
+	}
+	now := w.device.Now()
+	switch {
+	case w.guest.kind != op.None && now >= w.guest.deadline:
+		return errDeadline
+	case now >= w.limit:
+		return device.ErrTimeout
+	case w.since == 0:
+		w.since = now
+	case now-w.since > yieldNanos:
+		w.park(seen, now)
+		return nil
+	}
+	runtime.Gosched()
+	schedYield()
+	return nil
+}
+
+// park sleeps until the bell rings, for one round at most. The first call only
+// announces the sleeper: who changes the condition without ringing has not
+// seen it yet, so the caller must look once more.
+func (w *waiting) park(seen uint64, now int64) {
+	if !w.parked {
+		w.parked = true
+		w.bell.waiters.Add(1)
+		w.publish(seen, now)
+		return
+	}
+	nanos := min(parkNanos, w.limit-now)
+	if w.guest.kind != op.None {
+		nanos = min(nanos, w.guest.deadline-now)
+	}
+	futexWait(&w.bell.value, seen, nanos)
+	w.check()
+}
+
+// publish tells the flight recorder what the thread, the stream's and the
+// guest's, waits for.
+func (w *waiting) publish(seen uint64, now int64) {
+	r := w.device.recorder
+	if r == nil {
+		return
+	}
+	if w.stream != nil {
+		r.BeginWait(w.stream.number, flight.Wait{
+			Kind: uint8(w.op.Kind), Peer: int(w.op.Peer), Slot: w.op.Slot, Value: w.op.Value, Seen: seen, Since: now,
+		})
+	}
+	if g := &w.guest; g.kind != op.None {
+		r.BeginWait(0, flight.Wait{
+			Kind: uint8(g.kind), Peer: g.peer, Slot: g.slot, Value: g.value, Seen: seen, Since: now, Limited: g.limited,
+		})
+	}
+}
+
+func (w *waiting) check() {
+	r := w.device.recorder
+	if r == nil {
+		return
+	}
+	seen := w.bell.value.Load()
+	if w.stream != nil {
+		r.CheckWait(w.stream.number, seen)
+	}
+	if w.guest.kind != op.None {
+		r.CheckWait(0, seen)
+	}
+}
+
+// end takes back what once announced.
+func (w *waiting) end() {
+	if !w.parked {
+		return
+	}
+	w.parked = false
+	w.bell.waiters.Add(^uint32(0))
+	if r := w.device.recorder; r != nil {
+		if w.stream != nil {
+			r.EndWait(w.stream.number)
+		}
+		if w.guest.kind != op.None {
+			r.EndWait(0)
+		}
+	}
+}
+
+// atLeast waits until the bell itself shows the value.
+func (w *waiting) atLeast(value uint64) error {
+	defer w.end()
+	for {
+		seen := w.bell.value.Load()
+		if seen >= value {
+			return nil
+		}
+		if err := w.once(seen); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package cpu
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/ccrun/ccrun/host/flight"
+)
+
+// work is a stream's worker: it sleeps until there is something to execute
+// that the guest's thread does not execute itself.
+func (s *stream) work() {
+	defer s.device.workers.Done()
+	for range s.wakeup {
+		if s.stopping.Load() {
+			return
+		}
+		for !s.empty() && s.owner.CompareAndSwap(unowned, ownedByWorker) {
+			s.setLane(flight.LaneBusy)
+			_ = s.drain(never64, guestWait{}) // failures are kept by the stream
+			s.release()
+		}
+	}
+}
+
+// never64 is a queue position that is never reached.
+const never64 = ^uint64(0)
+
+// wake tells the worker to look, without waiting for it.
+func (s *stream) wake() {
+	select {
+	case s.wakeup <- struct{}{}:
+	default:
+	}
+}
+
+// stop ends the worker once it has nothing to do.
+func (s *stream) stop() {
+	s.stopping.Store(true)
+	s.wake()
+}
+
+// kick wakes the workers of all streams with work but one: the guest's thread
+// is about to wait and will not get to them.
+func (d *Device) kick(but *stream) {
+	if d.open == 0 || d.open == 1 && but != nil {
+		return
+	}
+	for i := 1; i < int(d.lanes); i++ {
+		s := d.streams[i].Load()
+		if s != nil && s != but && !s.empty() && s.owner.Load() == unowned {
+			s.wake()
+		}
+	}
+}
+
+// progress looks after a single stream, whose worker is not woken for each
+// operation because the guest will most likely wait for it and then executes
+// it itself. If the guest does something else for a while, progress wakes the
+// worker.
+type progress struct {
+	started  bool // the guest's thread only
+	stopping atomic.Bool
+	asleep   atomic.Bool
+	word     atomic.Uint64
+}
+
+// Periods between looks, and looks without work before progress goes to sleep
+// and needs to be woken.
+const (
+	lookNanosMin = int64(60 * time.Microsecond)
+	lookNanosMax = int64(time.Millisecond)
+	idleLooks    = 16
+)
+
+// expect makes sure that progress is looking.
+func (p *progress) expect(d *Device) {
+	if !p.started {
+		p.started = true
+		d.workers.Add(1)
+		go p.run(d)
+		return
+	}
+	if p.asleep.Load() {
+		p.rouse()
+	}
+}
+
+func (p *progress) rouse() {
+	p.asleep.Store(false)
+	p.word.Add(1)
+	futexWake(&p.word)
+}
+
+func (p *progress) stop() {
+	p.stopping.Store(true)
+	if p.started {
+		p.rouse()
+	}
+}
+
+// run looks at the streams as long as they are used. Looks become rarer while
+// the guest keeps up with its own work.
+func (p *progress) run(d *Device) {
+	defer d.workers.Done()
+	var last [laneCount]look
+	nanos, idle := lookNanosMin, 0
+	for !p.stopping.Load() {
+		if idle > idleLooks {
+			p.sleep(d)
+			idle = 0
+		}
+		futexWait(&p.word, p.word.Load(), nanos)
+		stalled, used := d.look(&last)
+		nanos = min(nanos*2, lookNanosMax)
+		if stalled {
+			nanos = lookNanosMin
+		}
+		idle++
+		if used {
+			idle = 0
+		}
+	}
+}
+
+// sleep waits until expect is called.
+func (p *progress) sleep(d *Device) {
+	seen := p.word.Load()
+	p.asleep.Store(true)
+	for p.asleep.Load() && !p.stopping.Load() && !d.pending() {
+		futexWait(&p.word, seen, int64(time.Second))
+	}
+	p.asleep.Store(false)
+}
+
+// look is what progress saw of a stream.
+type look struct {
+	tail, done uint64
+	pending    bool
+}
+
+// look wakes the worker of each stream that has work which nobody has touched
+// since the last look.
+func (d *Device) look(last *[laneCount]look) (stalled, used bool) {
+	for i := range d.streams {
+		s := d.streams[i].Load()
+		if s == nil {
+			continue
+		}
+		done := s.done.value.Load()
+		now := look{tail: s.tail.Load(), done: done}
+		now.pending = now.tail != done && s.owner.Load() == unowned
+		if now.pending && last[i].pending && last[i].done == done {
+			s.wake()
+			stalled = true
+		}
+		used = used || now.tail != last[i].tail
+		last[i] = now
+	}
+	return stalled, used
+}
+
+// pending reports whether a stream has work that nobody has taken up.
+func (d *Device) pending() bool {
+	for i := range d.streams {
+		if s := d.streams[i].Load(); s != nil && !s.empty() && s.owner.Load() == unowned {
+			return true
+		}
+	}
+	return false
+}
