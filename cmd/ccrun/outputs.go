@@ -68,7 +68,8 @@ func (v outputsValue) write(ctx context.Context, s *state, run *traces.Run, info
 	for _, o := range v {
 		switch o.name {
 		case "otlp":
-			exported = exportOTLP(ctx, s, run, info, spans) || exported
+			exportOTLP(ctx, s, run, info, spans)
+			exported = true
 		case "json":
 			if _, err := traces.WriteJSONFile(o.file, run, info, spans); err != nil {
 				errs = append(errs, fmt.Errorf("write %s: %w", o.file, err))
@@ -85,10 +86,13 @@ func wantsOTLP(env func(string) string) bool {
 	return env("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || env("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != ""
 }
 
-func exportOTLP(ctx context.Context, s *state, run *traces.Run, info traces.Info, spans traces.SpanOptions) bool {
+// exportOTLP sends spans and warns of those that did not arrive.
+func exportOTLP(ctx context.Context, s *state, run *traces.Run, info traces.Info, spans traces.SpanOptions) {
 	stats, err := traces.ExportOTLP(ctx, run, info, spans)
-	if err != nil {
+	switch {
+	case err != nil:
 		fmt.Fprintf(s.stderr, "ccrun: warning: %v (%v)\n", err, stats)
+	case stats.Disabled != "":
+		fmt.Fprintf(s.stderr, "ccrun: warning: no spans were exported: %s\n", stats.Disabled)
 	}
-	return true
 }

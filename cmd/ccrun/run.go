@@ -157,7 +157,7 @@ func (s *state) conclude(ctx context.Context, o *runOptions, path string, result
 	}
 	defer run.Close()
 	r.summarize(run, o.thresholds)
-	outputErr := o.outputs.write(ctx, s, run, r.info(o.labels, s.env), o.spans())
+	outputErr := o.outputs.write(context.WithoutCancel(ctx), s, run, r.info(o.labels, s.env), o.spans())
 	if err := r.write(s, o); err != nil {
 		return err
 	}

@@ -3,7 +3,9 @@ package main
 import (
 	"flag"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -19,7 +21,7 @@ func TestMain(m *testing.M) {
 // TestScripts runs the command line as users do. Each script says in its first
 // line what it shows.
 func TestScripts(t *testing.T) {
-	shared := t.TempDir()
+	shared, cache := t.TempDir(), goCache(t)
 	guests := newGuestBuilder(filepath.Join(shared, "guests"))
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -30,6 +32,7 @@ func TestScripts(t *testing.T) {
 			// One compile cache for all scripts, as users have one for all runs.
 			env.Setenv("XDG_CACHE_HOME", filepath.Join(shared, "cache"))
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
+			env.Setenv("GOCACHE_SHARED", cache)
 			return os.MkdirAll(filepath.Join(env.WorkDir, "home"), 0o700)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
@@ -38,7 +41,18 @@ func TestScripts(t *testing.T) {
 			"clean":    cleanCommand,
 			"killrank": killRankCommand,
 			"midrun":   midRunCommand,
+			"odd":      oddCommand,
 			"result":   resultCommand,
 		},
 	})
+}
+
+// goCache is the directory of the toolchain's build cache.
+func goCache(t *testing.T) string {
+	t.Helper()
+	dir, err := exec.Command("go", "env", "GOCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(dir))
 }

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/ccrun/ccrun/runner/wasmtest"
+)
+
+// oddModules are files that ccrun must refuse, by what is odd about them.
+func oddModules() map[string][]byte {
+	i32 := []wasmtest.ValType{wasmtest.I32}
+	importing := func(module, name string, params []wasmtest.ValType) []byte {
+		m := wasmtest.Module{
+			Imports:     []wasmtest.Import{{Module: module, Name: name, Params: params, Results: i32}},
+			Functions:   []wasmtest.Function{{Name: "start", Export: "_start"}},
+			MemoryPages: 1,
+		}
+		return m.Bytes()
+	}
+	start := []wasmtest.Function{{Name: "start", Export: "_start"}}
+	big := wasmtest.Module{Functions: start, MemoryPages: 2048}
+	library := wasmtest.Module{MemoryPages: 1}
+	whole := importing("ccrun_v1", "world", i32)
+	return map[string][]byte{
+		"component":       []byte("\x00asm\x0d\x00\x01\x00"),
+		"truncated":       whole[:len(whole)-20],
+		"library":         library.Bytes(),
+		"big_memory":      big.Bytes(),
+		"unknown_import":  importing("ccrun_v1", "wrld", i32),
+		"wrong_signature": importing("ccrun_v1", "world", []wasmtest.ValType{wasmtest.I64}),
+		"other_abi":       importing("ccrun_v2", "world", i32),
+		"other_host":      importing("env", "printf", i32),
+	}
+}
+
+// oddCommand is `odd NAME...`: writes NAME.wasm.
+func oddCommand(ts *testscript.TestScript, neg bool, args []string) {
+	modules := oddModules()
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: odd NAME...")
+	}
+	for _, name := range args {
+		text, ok := modules[name]
+		if !ok {
+			ts.Fatalf("no odd module is called %s; there are %s", name, strings.Join(slices.Sorted(maps.Keys(modules)), ", "))
+		}
+		ts.Check(os.WriteFile(ts.MkAbs(name+".wasm"), text, 0o600))
+	}
+}
