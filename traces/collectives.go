@@ -219,12 +219,3 @@ func (d *draft) addWaits() {
 		}
 	}
 }
-
-// part is the part of one rank, nil if it has none.
-func (d *draft) part(rank int) *Part {
-	i, ok := slices.BinarySearchFunc(d.Parts, rank, func(p Part, rank int) int { return p.Rank - rank })
-	if !ok {
-		return nil
-	}
-	return &d.Parts[i]
-}

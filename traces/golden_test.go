@@ -2,11 +2,13 @@ package traces
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
 
+	"github.com/ccrun/ccrun/host/flight"
 	"github.com/ccrun/ccrun/host/op"
 )
 
@@ -73,6 +75,8 @@ func show(t *testing.T, d *datadriven.TestData, run *Run) string {
 		if err := s.WriteTable(&b, d.HasArg("color")); err != nil {
 			t.Fatal(err)
 		}
+	case "spans":
+		b.WriteString(describeSpans(slices.Collect(Spans(run, testInfo(d), spanOptions(t, d)))))
 	case "threshold":
 		for line := range strings.Lines(d.Input) {
 			th, err := ParseThreshold(strings.TrimSpace(line))
@@ -87,4 +91,23 @@ func show(t *testing.T, d *datadriven.TestData, run *Run) string {
 		t.Fatalf("unknown command %s", d.Cmd)
 	}
 	return b.String()
+}
+
+const testTraceParent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+func testInfo(d *datadriven.TestData) Info {
+	info := Info{RunID: "run-1", Device: "cpu", ServiceVersion: "v0", Labels: map[string]string{"team": "x"}}
+	if d.HasArg("traceparent") {
+		info.TraceParent = testTraceParent
+	}
+	return info
+}
+
+func spanOptions(t *testing.T, d *datadriven.TestData) (o SpanOptions) {
+	level := "slice"
+	d.MaybeScanArgs(t, "level", &level)
+	d.MaybeScanArgs(t, "limit", &o.PerCollective)
+	d.MaybeScanArgs(t, "total", &o.Total)
+	o.Level, _ = flight.ParseLevel(level)
+	return o
 }

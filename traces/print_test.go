@@ -48,3 +48,44 @@ func describeTransfer(b *strings.Builder, t *Transfer) {
 		fmt.Fprintf(b, "    sent slice %d %dB %d..%d\n", s.ID, s.Bytes, s.Start, s.End)
 	}
 }
+
+// describeSpans writes spans as text: times from the first record on, parents
+// and links by name, so that no identifier is in a golden.
+func describeSpans(spans []*Span) string {
+	names := map[SpanID]string{}
+	for _, s := range spans {
+		names[s.ID] = s.Name
+	}
+	var b strings.Builder
+	for _, s := range spans {
+		fmt.Fprintf(&b, "%s %s %d..%d %s", s.Resource.Service, s.Kind, s.Start-wallOffset, s.End-wallOffset, strings.ReplaceAll(s.Name, " ", "_"))
+		if s.Parent != (SpanID{}) {
+			name := names[s.Parent]
+			if name == "" {
+				name = "remote"
+			}
+			fmt.Fprintf(&b, " <%s>", name)
+		}
+		for _, link := range s.Links {
+			fmt.Fprintf(&b, " ->%s", names[link.Span])
+		}
+		for _, a := range s.allAttributes() {
+			fmt.Fprintf(&b, " %s=%s", strings.TrimPrefix(a.Key, "ccl."), attributeText(&a))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func attributeText(a *Attribute) string {
+	switch a.Kind {
+	case AttributeInt:
+		return fmt.Sprint(a.Int)
+	case AttributeFloat:
+		return fmt.Sprintf("%.4g", a.Float)
+	case AttributeBool:
+		return fmt.Sprint(a.Bool)
+	default:
+		return a.Text
+	}
+}

@@ -1,6 +1,8 @@
 package traces
 
 import (
+	"slices"
+
 	"github.com/ccrun/ccrun/host/flight"
 	"github.com/ccrun/ccrun/host/op"
 )
@@ -128,6 +130,15 @@ func (c *Collective) Straggler() int {
 		}
 	}
 	return rank
+}
+
+// part is the part of one rank, nil if it has none.
+func (c *Collective) part(rank int) *Part {
+	i, ok := slices.BinarySearchFunc(c.Parts, rank, func(p Part, rank int) int { return p.Rank - rank })
+	if !ok {
+		return nil
+	}
+	return &c.Parts[i]
 }
 
 // Failed is the status of the first part that did not go well.

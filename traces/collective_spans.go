@@ -1,0 +1,218 @@
+package traces
+
+import (
+	"github.com/ccrun/ccrun/host/flight"
+	"github.com/ccrun/ccrun/host/op"
+)
+
+// scene is one collective being turned into a trace.
+type scene struct {
+	*emitter
+	c     *Collective
+	id    identity
+	level flight.Level // the smallest term that fits the budget
+	root  SpanID
+	name  string
+}
+
+// collective emits the trace of one collective, at the finest level that the
+// limits leave room for.
+func (e *emitter) collective(c *Collective) {
+	if len(c.Parts) == 0 {
+		return
+	}
+	s := scene{emitter: e, c: c, id: newIdentity(e.info.RunID, c.Group, c.Sequence), name: c.Op.String()}
+	s.root = s.id.span(place{term: termCollective})
+	counts := s.counts()
+	budget := min(e.options.PerCollective, e.left())
+	s.level = e.options.Level
+	for s.level > flight.LevelOff && counts[s.level] > budget {
+		s.level--
+	}
+	lost := int64(counts[e.options.Level] - counts[s.level])
+	e.dropped += lost
+	if s.level == flight.LevelOff {
+		return
+	}
+	s.collectiveSpan(lost)
+	for i := range c.Parts {
+		s.rankSpan(&c.Parts[i])
+	}
+	if s.level >= flight.LevelFlow {
+		for i := range c.Transfers {
+			s.transfer(&c.Transfers[i])
+		}
+	}
+	if s.level >= flight.LevelSlice {
+		s.localWork()
+	}
+}
+
+// counts says how many spans the collective has at each level.
+func (s *scene) counts() (n [flight.LevelMessage + 1]int) {
+	var chunks, slices, messages int
+	for i := range s.c.Transfers {
+		t := &s.c.Transfers[i]
+		for _, rank := range [...]int32{t.Source, t.Dest} {
+			if s.c.part(int(rank)) != nil {
+				chunks++
+			}
+		}
+		if len(t.Flows) > 1 {
+			chunks += len(t.Flows)
+		}
+		slices += len(t.Slices) + len(t.Sends)
+		for j := range t.Flows {
+			messages += len(t.Flows[j].Messages)
+		}
+	}
+	n[flight.LevelCollective] = 1 + len(s.c.Parts)
+	n[flight.LevelFlow] = n[flight.LevelCollective] + chunks
+	n[flight.LevelSlice] = n[flight.LevelFlow] + slices + len(s.c.Local)
+	n[flight.LevelMessage] = n[flight.LevelSlice] + messages
+	return n
+}
+
+func (s *scene) collectiveSpan(lost int64) {
+	c := s.c
+	algBW, busBW := bandwidth(c.Op, c.Bytes, c.Ranks, seconds(c.CCT()))
+	attributes := []Attribute{
+		textAttr("ccl.operation", c.Op.String()), textAttr("ccl.algorithm", c.Algorithm), intAttr("ccl.size", c.Ranks),
+		intAttr("ccl.sequence", c.Sequence), intAttr("ccl.group", c.Group),
+		intAttr("ccl.data.bytes", c.Bytes), intAttr("ccl.chunk.bytes", c.chunkBytes()), intAttr("ccl.slice.bytes", c.SliceBytes),
+		textAttr("ccl.datatype", c.Type.String()), boolAttr("ccl.warmup", c.Warmup), intAttr("ccl.cct_ns", c.CCT()),
+		intAttr("ccl.straggler.rank", c.Straggler()), floatAttr("ccl.algbw", algBW), floatAttr("ccl.busbw", busBW),
+		textAttr("ccl.level", s.level.String()), intAttr("ccl.spans.dropped", lost),
+	}
+	if c.Op == op.AllReduce || c.Op == op.ReduceScatter || c.Op == op.ReduceTo {
+		attributes = append(attributes, textAttr("ccl.reduce_op", c.Red.String()))
+	}
+	why := failure(c.Failed())
+	if why == "" && !c.Complete {
+		why = "incomplete"
+	}
+	s.emit(termCollective, &Span{
+		Trace: s.id.trace, ID: s.root, Name: s.name, Start: c.Start(), End: c.End(), Attributes: attributes,
+		Links: []Link{{s.runTrace, s.runSpanID}}, Failure: why, Resource: s.resources.run,
+	})
+}
+
+// chunkBytes is the size of the largest rank-chunk.
+func (c *Collective) chunkBytes() int64 {
+	largest := int64(0)
+	for i := range c.Transfers {
+		largest = max(largest, c.Transfers[i].Bytes)
+	}
+	return largest
+}
+
+func (s *scene) rankSpan(p *Part) {
+	why := failure(p.Status)
+	if why == "" && !p.Marked {
+		why = "incomplete"
+	}
+	s.emit(termRank, &Span{
+		Trace: s.id.trace, ID: s.rankID(int32(p.Rank)), Parent: s.root, Name: s.name + " rank", Start: p.Start, End: p.Finish,
+		Attributes: []Attribute{intAttr("ccl.rank", p.Rank), intAttr("ccl.start_skew_ns", p.Start-s.c.Start()), intAttr("ccl.wait_ns", p.Wait)},
+		Failure:    why, Resource: s.resources.byRank[p.Rank],
+	})
+}
+
+func (s *scene) rankID(rank int32) SpanID { return s.id.span(place{term: termRank, rank: rank}) }
+
+// end is one end of a transfer: the span of its chunk there, and what hangs
+// below it.
+type end struct {
+	*Transfer
+	chunk       term
+	slice       term
+	rank, peer  int32
+	start, stop int64
+	moves       bool // this end moves the bytes, so flows and messages are its own
+}
+
+// ends are the source's and the destination's end.
+func (t *Transfer) ends() (source, dest end) {
+	source = end{Transfer: t, chunk: termChunkSend, slice: termSliceSend, rank: t.Source, peer: t.Dest, start: t.Start, stop: t.End, moves: !t.Pulled}
+	dest = end{Transfer: t, chunk: termChunkRecv, slice: termSliceRecv, rank: t.Dest, peer: t.Source, start: t.Start, stop: t.End, moves: t.Pulled}
+	for i, sent := range t.Sends {
+		if i == 0 {
+			source.start, source.stop = sent.Start, sent.End
+		}
+		source.start, source.stop = min(source.start, sent.Start), max(source.stop, sent.End)
+	}
+	return source, dest
+}
+
+// at is the place of a term at this end.
+func (e *end) at(t term) place {
+	return place{term: t, rank: e.rank, peer: e.peer, step: e.Step, chunk: e.Chunk}
+}
+
+// transfer emits both ends of a rank-chunk's way. An end whose rank left no
+// file is left out.
+func (s *scene) transfer(t *Transfer) {
+	source, dest := t.ends()
+	var fromSource []Link
+	if s.c.part(int(source.rank)) != nil {
+		fromSource = []Link{{s.id.trace, s.id.span(source.at(termChunkSend))}}
+	}
+	s.chunkSpan(&source, nil)
+	s.chunkSpan(&dest, fromSource)
+	mover := &source // its records say that it moves, so its file is there
+	if dest.moves {
+		mover = &dest
+	}
+	if len(t.Flows) > 1 {
+		for i := range t.Flows {
+			s.flowSpan(mover, &t.Flows[i])
+		}
+	}
+	if s.level >= flight.LevelSlice {
+		s.slices(&source, &dest)
+	}
+	if s.level >= flight.LevelMessage {
+		s.messages(mover)
+	}
+}
+
+func (s *scene) chunkSpan(e *end, links []Link) {
+	p := s.c.part(int(e.rank))
+	if p == nil {
+		return
+	}
+	start, stop := e.start, e.stop
+	if !e.moves { // what a peer does to a rank may begin before the rank does
+		start = min(max(start, p.Start), p.Finish)
+		stop = min(max(stop, start), p.Finish)
+	}
+	attributes := []Attribute{
+		intAttr("ccl.chunk.id", e.Chunk), intAttr("ccl.step", e.Step), intAttr("ccl.peer.rank", e.peer), intAttr("ccl.bytes", e.Bytes),
+		intAttr("ccl.flow.count", len(e.Flows)), intAttr("ccl.rcct_ns", e.RCCT()),
+	}
+	if len(e.Flows) == 1 { // no span of its own
+		f := &e.Flows[0]
+		attributes = append(attributes, intAttr("ccl.flow.id", f.ID), intAttr("ccl.fct_ns", f.FCT()), intAttr("ccl.message.count", len(f.Messages)))
+	}
+	s.emit(e.chunk, &Span{
+		Trace: s.id.trace, ID: s.id.span(e.at(e.chunk)), Parent: s.rankID(e.rank), Start: start, End: stop,
+		Attributes: attributes, Links: links, Failure: failure(e.Status), Resource: s.resources.byRank[e.rank],
+	})
+}
+
+func (s *scene) flowSpan(e *end, f *Flow) {
+	s.emit(termFlow, &Span{
+		Trace: s.id.trace, ID: s.flowID(e, f), Parent: s.id.span(e.at(e.chunk)), Start: f.Start, End: f.End,
+		Attributes: []Attribute{
+			intAttr("ccl.flow.id", f.ID), intAttr("ccl.chunk.id", e.Chunk), intAttr("ccl.step", e.Step), intAttr("ccl.peer.rank", e.peer),
+			intAttr("ccl.bytes", f.Bytes), intAttr("ccl.message.count", len(f.Messages)), intAttr("ccl.fct_ns", f.FCT()),
+		},
+		Failure: failure(f.Status), Resource: s.resources.byRank[e.rank],
+	})
+}
+
+func (s *scene) flowID(e *end, f *Flow) SpanID {
+	p := e.at(termFlow)
+	p.flow = f.ID
+	return s.id.span(p)
+}

@@ -1,0 +1,98 @@
+package traces
+
+import "github.com/ccrun/ccrun/host/op"
+
+// slices emits the slices of a transfer: at the end that moves them, and if
+// both ends recorded theirs, at both, the receiver's linked to the sender's.
+func (s *scene) slices(source, dest *end) {
+	if !dest.moves {
+		for i := range source.Slices {
+			s.sliceSpan(source, &source.Slices[i], nil)
+		}
+		return
+	}
+	sent := make(map[uint32]bool, len(source.Sends))
+	for i := range source.Sends {
+		sent[source.Sends[i].ID] = true
+		s.sliceSpan(source, &source.Sends[i], nil)
+	}
+	for i := range dest.Slices {
+		piece := &dest.Slices[i]
+		var links []Link
+		if sent[piece.ID] {
+			links = []Link{{s.id.trace, s.sliceID(source, piece)}}
+		}
+		s.sliceSpan(dest, piece, links)
+	}
+}
+
+func (s *scene) sliceSpan(e *end, piece *Slice, links []Link) {
+	t := e.slice
+	if piece.Kind == op.Reduce {
+		t = termSliceReduce
+	}
+	attributes := []Attribute{
+		intAttr("ccl.slice.id", piece.ID), intAttr("ccl.chunk.id", e.Chunk), intAttr("ccl.step", e.Step), intAttr("ccl.peer.rank", e.peer),
+		intAttr("ccl.bytes", piece.Bytes), intAttr("ccl.message.count", piece.Messages),
+	}
+	if peer := s.resources.byRank[e.peer]; t == termSliceSend && peer != nil {
+		attributes = append(attributes, textAttr("peer.service", peer.Service))
+	}
+	s.emit(t, &Span{
+		Trace: s.id.trace, ID: s.sliceID(e, piece), Parent: s.id.span(e.at(e.chunk)), Start: piece.Start, End: piece.End,
+		Attributes: attributes, Links: links, Failure: failure(piece.Status), Resource: s.resources.byRank[e.rank],
+	})
+}
+
+// sliceID is the same for a slice that is reduced and one that is received.
+func (s *scene) sliceID(e *end, piece *Slice) SpanID {
+	p := e.at(e.slice)
+	p.slice = piece.ID
+	return s.id.span(p)
+}
+
+// messages emits the transport messages below the end that moves them. A
+// number that the guest gave twice must not make two spans one, so the
+// position in the flow identifies them.
+func (s *scene) messages(e *end) {
+	for i := range e.Flows {
+		f := &e.Flows[i]
+		parent := s.flowID(e, f)
+		if len(e.Flows) == 1 {
+			parent = s.id.span(e.at(e.chunk))
+		}
+		for j := range f.Messages {
+			m := &f.Messages[j]
+			at := e.at(termMessage)
+			at.flow, at.message = f.ID, uint32(j)
+			s.emit(termMessage, &Span{
+				Trace: s.id.trace, ID: s.id.span(at), Parent: parent, Start: m.Start, End: m.End,
+				Attributes: []Attribute{
+					intAttr("ccl.message.id", m.ID), intAttr("ccl.flow.id", m.Flow), intAttr("ccl.slice.id", m.Slice), intAttr("ccl.bytes", m.Bytes),
+				},
+				Links:   []Link{{s.id.trace, s.sliceID(e, &Slice{ID: m.Slice})}},
+				Failure: failure(m.Status), Resource: s.resources.byRank[e.rank],
+			})
+		}
+	}
+}
+
+// localWork emits the copies and reductions inside one rank.
+func (s *scene) localWork() {
+	for i := range s.c.Local {
+		m := &s.c.Local[i]
+		t := termSliceCopy
+		if m.Kind == op.Reduce {
+			t = termSliceReduce
+		}
+		s.emit(t, &Span{
+			Trace: s.id.trace, Parent: s.rankID(m.Source), Start: m.Start, End: m.End,
+			ID: s.id.span(place{term: t, rank: m.Source, peer: m.Source, step: m.Step, chunk: m.Chunk, slice: m.Slice, message: uint32(i)}),
+			Attributes: []Attribute{
+				intAttr("ccl.slice.id", m.Slice), intAttr("ccl.chunk.id", m.Chunk), intAttr("ccl.step", m.Step), intAttr("ccl.peer.rank", m.Source),
+				intAttr("ccl.bytes", m.Bytes), intAttr("ccl.message.count", 1),
+			},
+			Failure: failure(m.Status), Resource: s.resources.byRank[m.Source],
+		})
+	}
+}
