@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 
@@ -23,13 +22,18 @@ import (
 // same guest on a fresh instance sees the same.
 func FuzzCalls(f *testing.F) {
 	e := newEngine(f, proxyModule())
+	recorder, err := newRecorder(f.TempDir(), 0, 2)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { recorder.Close() })
 	for row := range abi.Table {
 		f.Add([]byte{1, byte(row), 1, 1, 1, 1, 1, 1, 1, 1, 1, 1})
 		f.Add([]byte{2, byte(row), 0, 2, 4, 6, 8, 10, 12, 14, 16, 18})
 		f.Add([]byte{3, byte(row), 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, byte(row), 2, 4, 6, 1, 1, 1, 1, 1, 1, 1})
 	}
 	f.Fuzz(func(t *testing.T, input []byte) {
-		first, second := fuzzRun(t, e, input), fuzzRun(t, e, input)
+		first, second := fuzzRun(t, e, recorder, input), fuzzRun(t, e, recorder, input)
 		if first != second {
 			t.Errorf("two runs of the same guest differ:\n%s\n--- and ---\n%s", first, second)
 		}
@@ -48,8 +52,8 @@ type fuzzGuest struct {
 	log     strings.Builder
 }
 
-func fuzzRun(t *testing.T, e *engine, input []byte) string {
-	g := newFuzzGuest(t, e, input)
+func fuzzRun(t *testing.T, e *engine, recorder *flight.Writer, input []byte) string {
+	g := newFuzzGuest(t, e, recorder, input)
 	defer g.end()
 	for range maxFuzzCalls {
 		if len(g.input) == 0 || !g.step() {
@@ -60,12 +64,10 @@ func fuzzRun(t *testing.T, e *engine, input []byte) string {
 }
 
 // newFuzzGuest gives a guest with one of everything.
-func newFuzzGuest(t *testing.T, e *engine, input []byte) *fuzzGuest {
+func newFuzzGuest(t *testing.T, e *engine, recorder *flight.Writer, input []byte) *fuzzGuest {
 	exchange := newMemoryExchange()
 	exchange.noWait = true
 	world := newFakeWorld(2, true)
-	recorder := fuzzRecorder(t)
-	recorder.Level = flight.LevelMessage
 	world.devices[0].recorder = recorder
 	g := &fuzzGuest{world: world}
 	g.testRank = &testRank{t: t, recorder: recorder, Instance: New(Config{
@@ -81,21 +83,6 @@ func newFuzzGuest(t *testing.T, e *engine, input []byte) *fuzzGuest {
 	g.scramble(g.byte(&input))
 	g.input = input
 	return g
-}
-
-// fuzzRecorder writes to a file that is gone already: a fuzzer's runs are too
-// many for a directory each.
-func fuzzRecorder(t *testing.T) *flight.Writer {
-	dir, err := os.MkdirTemp("", "fuzz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	recorder, err := newRecorder(dir, 0, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return recorder
 }
 
 func (g *fuzzGuest) prepare() {
@@ -235,7 +222,6 @@ func (g *fuzzGuest) end() {
 		g.t.Errorf("close: %v", err)
 	}
 	g.module.Close(context.Background())
-	g.recorder.Close()
 	d := g.world.devices[0]
 	// A stream that still waits is left to the device.
 	if d.used != 0 || d.imports != 0 || d.events != 0 {

@@ -142,21 +142,3 @@ func TestAbortUnwinds(t *testing.T) {
 		})
 	}
 }
-
-// A guest's abort is told to the others once, and ends it.
-func TestAbortNotice(t *testing.T) {
-	e := newEngine(t, proxyModule())
-	world, exchange := newFakeWorld(2, false), newMemoryExchange()
-	for rank, text := range []string{"first", "second"} {
-		r := newTestRank(t, e, Config{Rank: rank, Size: 2, Device: world.devices[rank], Exchange: exchange})
-		pointer, length := r.text(text)
-		_, err := r.call("abort", 7, pointer, length)
-		var abort *AbortError
-		if !errors.As(err, &abort) || abort.Code != 7 || abort.Text != text {
-			t.Errorf("rank %d: %v", rank, err)
-		}
-	}
-	if got, want := string(exchange.values[AbortKey]), `{"rank":0,"code":7,"text":"first"}`; got != want {
-		t.Errorf("notice %s, want %s", got, want)
-	}
-}

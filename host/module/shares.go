@@ -70,8 +70,8 @@ func (c *call) checkPublication(p publication, v op.View, bytes int64) error {
 	if err := checkName(c.in); err != nil {
 		return inField("name", err)
 	}
-	if !c.own(v.Buf) {
-		return refuse(abi.Invalid, "buffer: a peer's")
+	if v.Buf.Peer() >= 0 {
+		return refuse(abi.Invalid, "buffer: was looked up, and only its owner can publish it")
 	}
 	if err := checkView(v, bytes); err != nil {
 		return err

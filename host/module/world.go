@@ -1,7 +1,6 @@
 package module
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,17 +9,6 @@ import (
 	"github.com/ccrun/ccrun/host/abi"
 	"github.com/ccrun/ccrun/host/device"
 )
-
-// AbortKey is the exchange key under which the first rank that gives the run
-// up says so to all others: an [AbortNotice] as JSON.
-const AbortKey = "abort"
-
-// AbortNotice is the value of [AbortKey].
-type AbortNotice struct {
-	Rank int    `json:"rank"` // who gave up, -1 for the launcher
-	Code int    `json:"code"` // the run's exit code
-	Text string `json:"text"`
-}
 
 const (
 	maxAbortCode      = 95
@@ -72,22 +60,16 @@ func lastError(c *call) error {
 	return nil
 }
 
-// abort tells the other ranks and unwinds the guest with an [AbortError]. A
-// code outside 1 to 95 is invalid, and nothing happens.
+// abort unwinds the guest with an [AbortError]: package runner stops the other
+// ranks when this one ends so. A code outside 1 to 95 is invalid, and nothing
+// happens.
 func abort(c *call) error {
 	code := c.uint32(0)
 	if code == 0 || code > maxAbortCode {
 		return refuse(abi.Invalid, "code: %d is not 1 to %d", int32(code), maxAbortCode)
 	}
 	text := strings.ToValidUTF8(string(c.in[:min(len(c.in), maxAbortTextBytes)]), "")
-	give := &AbortError{Code: int(code), Text: text}
-	notice, err := json.Marshal(AbortNotice{Rank: c.config.Rank, Code: give.Code, Text: text})
-	if err == nil {
-		// First come, first served. If the exchange is gone the launcher
-		// still learns of it, from this rank's own end.
-		_, _ = c.config.Exchange.CompareAndSwap(AbortKey, nil, notice)
-	}
-	return give
+	return &AbortError{Code: int(code), Text: text}
 }
 
 // barrier waits for all ranks. A deadline that passes is timed_out.
