@@ -1,11 +1,14 @@
 package traces
 
 import (
+	"bytes"
+	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/ccrun/ccrun/host/flight"
 	"github.com/ccrun/ccrun/host/op"
 )
 
@@ -60,6 +63,14 @@ func useEverything(t *testing.T, run *Run) {
 	for _, c := range run.Collectives() {
 		_ = c.Check() // may well be broken
 		_ = describe(c)
+	}
+	var text bytes.Buffer
+	if _, err := WriteJSON(&text, run, Info{RunID: "a"}, SpanOptions{Level: flight.LevelMessage}); err != nil {
+		t.Fatal(err)
+	}
+	decodeLines(t, text.Bytes())
+	if _, err := json.Marshal(s); err != nil {
+		t.Fatal(err)
 	}
 }
 
