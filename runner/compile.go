@@ -1,0 +1,45 @@
+package runner
+
+import (
+	"context"
+	"errors"
+
+	"github.com/tetratelabs/wazero"
+
+	"github.com/ccrun/ccrun/host/module"
+	"github.com/ccrun/ccrun/runner/guest"
+)
+
+// compile makes a runtime with the host's functions and a guest ready to run
+// in it. A cache that does not work is done without.
+func compile(ctx context.Context, cacheDir string, memoryBytes int64, path string, wasm []byte) (*guest.Runtime, wazero.CompiledModule, error) {
+	cache, err := guest.OpenCache(cacheDir)
+	if err != nil {
+		cache = nil
+	}
+	r, compiled, err := compileWith(ctx, cache, memoryBytes, path, wasm)
+	var refused *guest.Error
+	if err == nil || cache == nil || !errors.As(err, &refused) || refused.Reason != guest.BadFile {
+		return r, compiled, err
+	}
+	return compileWith(ctx, nil, memoryBytes, path, wasm) // the cache may be full or damaged
+}
+
+func compileWith(ctx context.Context, cache wazero.CompilationCache, memoryBytes int64, path string, wasm []byte) (*guest.Runtime, wazero.CompiledModule, error) {
+	r, err := guest.New(ctx, cache, memoryBytes)
+	if err != nil {
+		return nil, nil, err
+	}
+	compiled, err := r.Compile(ctx, path, wasm)
+	if err == nil {
+		err = module.CheckImports(compiled)
+	}
+	if err == nil {
+		err = module.Register(ctx, r.Wazero())
+	}
+	if err != nil {
+		r.Close(ctx)
+		return nil, nil, err
+	}
+	return r, compiled, nil
+}

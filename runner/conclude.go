@@ -1,0 +1,201 @@
+package runner
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/ccrun/ccrun/runner/guest"
+)
+
+// stackFramesShown is how much of a guest's stack the text of a verdict holds.
+const stackFramesShown = 12
+
+// verdict says why the run ended badly, nil if it did not.
+func (s *supervisor) verdict() *Verdict {
+	if s.order == nil {
+		return nil
+	}
+	states := s.finalStates()
+	v := &Verdict{Kind: s.order.Kind, Code: s.order.Code, Text: s.order.Text}
+	switch s.order.Kind {
+	case KindDeadlock:
+		v.Text = deadlockText(states)
+	case KindTimeout:
+		v.Text = s.order.Text + "\n" + rankLines(states)
+	case KindSignal:
+	default:
+		s.blame(v, s.rootCause())
+	}
+	for i := range states {
+		v.Ranks = append(v.Ranks, s.rankVerdict(&states[i]))
+	}
+	return v
+}
+
+// finalStates are the ranks' states when the run was given up, with the guest
+// functions that their stacks have told since.
+func (s *supervisor) finalStates() []rankState {
+	states := make([]rankState, len(s.slots))
+	for i, slot := range s.slots {
+		states[i] = slot.final
+		if slot.report != nil {
+			states[i].function = guest.Culprit(slot.report.Stack)
+		}
+	}
+	return states
+}
+
+func rankLines(states []rankState) string {
+	lines := make([]string, len(states))
+	for i := range states {
+		lines[i] = line(states[i].verdict())
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (s *supervisor) rankVerdict(state *rankState) RankVerdict {
+	v := state.verdict()
+	slot := s.slots[state.rank]
+	if slot.report == nil {
+		return v
+	}
+	if slot.report.failed() {
+		v.State, v.Detail = string(phaseFailed), printableText(slot.report.Text)
+	}
+	for _, frame := range slot.report.Stack {
+		v.Stack = append(v.Stack, frame.String())
+	}
+	return v
+}
+
+// rootCause is the rank that failed first: what happened to the others later
+// may have followed from that.
+func (s *supervisor) rootCause() *slot {
+	var first *slot
+	var firstNanos int64
+	for _, slot := range s.slots {
+		var nanos int64
+		switch {
+		case slot.report != nil && slot.report.failed():
+			nanos = slot.report.EndNanos
+		case slot.lost(s.finished):
+			nanos = slot.exitAt
+		default:
+			continue
+		}
+		if first == nil || nanos < firstNanos {
+			first, firstNanos = slot, nanos
+		}
+	}
+	return first
+}
+
+// blame fills in a verdict that one rank is the cause of.
+func (s *supervisor) blame(v *Verdict, slot *slot) {
+	switch {
+	case len(s.missing) > 0 && v.Kind == KindLost:
+		v.Text = fmt.Sprintf("%s not joined", subject(s.missing, "has", "have"))
+		return
+	case slot == nil: // given up from outside
+		return
+	case slot.report == nil || !slot.report.failed():
+		v.Kind, v.Code = KindLost, ExitRankLost
+		v.Text = lostText(slot)
+		return
+	}
+	r := slot.report
+	v.Kind, v.Code = r.Kind, r.Code
+	v.Text = fmt.Sprintf(openings[r.Kind], r.Rank, printableText(r.Text))
+	if r.LastError != "" && r.Kind != KindDesync {
+		v.Text += "\nits last call that failed: " + printableText(r.LastError)
+	}
+	for i, frame := range r.Stack {
+		if i == stackFramesShown {
+			v.Text += "\nand outer functions"
+			break
+		}
+		v.Text += "\nat " + frame.String()
+	}
+}
+
+// openings are the first lines of verdicts: a rank and what its report says.
+var openings = map[string]string{
+	KindExit:       "rank %d %s",
+	KindAbort:      "rank %d aborted the run: %s",
+	KindTrap:       "rank %d trapped: %s",
+	KindDesync:     "ranks disagree: rank %d: %s",
+	KindUnverified: "verification failed: rank %d: %s",
+	KindLimit:      "limit exceeded: rank %d: %s",
+	KindABI:        "rank %d: %s",
+	KindSetup:      "rank %d could not start: %s",
+	KindInternal:   "rank %d: %s",
+}
+
+// lostText names a rank that ended without a word and what it did last.
+func lostText(slot *slot) string {
+	state := &slot.final
+	text := fmt.Sprintf("rank %d was lost: %s", slot.rank, slot.exit.text)
+	if slot.exit.lastWord != "" {
+		text += ": " + printableText(slot.exit.lastWord)
+	}
+	if state.last != "" {
+		text += "; last operation: " + state.last
+	}
+	if waits := state.describeWaits(); len(waits) > 0 {
+		text += "; it was in: " + strings.Join(waits, "; ")
+	}
+	return text
+}
+
+// printableText makes what a guest may have written fit to print in a line.
+func printableText(s string) string {
+	return strings.TrimSpace(strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) {
+			return ' '
+		}
+		return c
+	}, strings.ToValidUTF8(s, "?")))
+}
+
+// fill puts what the ranks report into the result.
+func (s *supervisor) fill(result *Result) {
+	result.Digests = make(map[string][]string)
+	result.GuestPeakBytes = make([]int64, len(s.slots))
+	for i, slot := range s.slots {
+		if slot.report == nil {
+			continue
+		}
+		result.GuestPeakBytes[i] = slot.report.GuestPeakBytes
+		for name, digest := range slot.report.Results.Digests {
+			if result.Digests[name] == nil {
+				result.Digests[name] = make([]string, len(s.slots))
+			}
+			result.Digests[name][i] = digest
+		}
+	}
+	result.Verdict = s.verdict()
+	if result.Verdict != nil {
+		result.ExitCode = result.Verdict.Code
+	}
+	result.Verified = s.verified(result.ExitCode)
+}
+
+// verified is false if any element was wrong, true if all went well and
+// something was verified, and nil otherwise.
+func (s *supervisor) verified(exitCode int) *bool {
+	var bytes, mismatches int64
+	s.openLogs()
+	for _, slot := range s.slots {
+		if slot.log != nil {
+			counters := slot.log.Counters()
+			bytes += counters.Verified
+			mismatches += counters.Mismatches
+		}
+	}
+	ok := mismatches == 0
+	if bytes == 0 || ok && exitCode != ExitOK {
+		return nil
+	}
+	return &ok
+}

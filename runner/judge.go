@@ -1,0 +1,54 @@
+package runner
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ccrun/ccrun/host/device"
+	"github.com/ccrun/ccrun/host/flight"
+	"github.com/ccrun/ccrun/host/module"
+	"github.com/ccrun/ccrun/runner/guest"
+)
+
+// judge makes a rank's report of how its guest ended.
+func (r *rank) judge(exit guest.Exit) *report {
+	if errors.Is(exit.Err, device.ErrAborted) {
+		<-r.stop // nobody but the watch aborts
+		return r.stopped(exit.Stack)
+	}
+	r.recorder.SetState(flight.StateDone)
+	rep := &report{
+		Stack: exit.Stack, LastError: r.instance.LastError(), Results: r.instance.Results(),
+		GuestPeakBytes: r.runtime.Memory().PeakBytes(),
+	}
+	rep.Kind, rep.Code, rep.Text = ending(exit, r.runtime.Memory().Refused(), rep)
+	return rep
+}
+
+// ending names what kind of end it was, its exit code and its cause. A guest
+// that failed after a refused request for memory is taken to have failed for
+// it, and one whose last failed call was a mismatch for that.
+func ending(exit guest.Exit, memoryRefused bool, rep *report) (kind string, code int, text string) {
+	var abort *module.AbortError
+	switch {
+	case exit.Err == nil && rep.Results.Mismatches > 0:
+		return KindUnverified, ExitUnverified, fmt.Sprintf("%d elements differ from what they should be", rep.Results.Mismatches)
+	case exit.Err == nil:
+		return "", ExitOK, ""
+	case memoryRefused:
+		return KindLimit, ExitLimit, fmt.Sprintf("its memory limit is used up: it has %d bytes and asked for more", rep.GuestPeakBytes)
+	case strings.Contains(rep.LastError, device.ErrMismatch.Error()):
+		return KindDesync, ExitDesync, rep.LastError
+	case errors.As(exit.Err, &abort):
+		return KindAbort, guestCode(abort.Code), abort.Text
+	case exit.Trap != "":
+		return KindTrap, ExitTrap, exit.Trap
+	case exit.Code > ExitGuestMax:
+		return KindTrap, ExitTrap, fmt.Sprintf("exited with code %d, and a guest's own are 1 to %d", exit.Code, ExitGuestMax)
+	}
+	return KindExit, int(exit.Code), fmt.Sprintf("exited with code %d", exit.Code)
+}
+
+// guestCode keeps an exit code within a guest's own.
+func guestCode(code int) int { return min(max(code, 1), ExitGuestMax) }

@@ -1,0 +1,124 @@
+// Package runner carries a run out: it loads a guest, starts a process for
+// each rank or joins ranks that another launcher has started, lets them find
+// each other, watches them, and says what came of it. Call [Run]; a process
+// that Run has started calls [RankMain].
+//
+// It does not know what a run means: the flight files that it leaves in
+// [Result.RunDir] are for package traces.
+package runner
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/ccrun/ccrun/host/flight"
+)
+
+// Config is a run.
+type Config struct {
+	WasmPath string
+	Args     []string // the guest's own
+	Ranks    int      // 0 for what the launcher's environment says, or [DefaultRanks]
+	Device   string   // "auto" or a name in host/device/all
+
+	Timeout           time.Duration // of the whole run, 0 for none
+	OpTimeout         time.Duration // of one operation, 0 for none
+	MemoryBytes       int64         // limit of each guest's linear memory, 0 for 4 GiB
+	BufferMemoryBytes int64         // limit of each rank's buffers, 0 for the device's default
+
+	TraceLevel flight.Level
+	RunDir     string // "" for a new directory under TempDir
+	Keep       bool   // Remove leaves the run directory alone
+	Seed       uint64
+	Labels     map[string]string
+	Pin        bool // rank i to processor i
+	Prefix     bool // put the rank before each line of output
+
+	Stdout, Stderr io.Writer // guests' output, whole lines
+	Progress       io.Writer // a terminal to show progress on, nil for none
+
+	Self     string // path of the ccrun binary to start ranks with
+	Env      func(string) string
+	Environ  []string
+	CacheDir string // for compiled guests, "" for the run directory
+	TempDir  string
+}
+
+// Limits of the number of ranks.
+const (
+	DefaultRanks = 4
+	RanksMax     = 256
+)
+
+// Result is what came of a run.
+type Result struct {
+	RunID    string
+	Device   string
+	Launcher string // "launch", or whose variables were followed: "torchrun", "openmpi", ...
+	Labels   map[string]string
+	RunDir   string // where the flight files are; "" in a process that only joined
+	Ranks    int
+	ExitCode int
+	Verdict  *Verdict // nil if all went well
+
+	Verified       *bool               // nil if nothing was verified
+	Digests        map[string][]string // name -> one for each rank, "" where a rank has none
+	Wall           time.Duration
+	GuestPeakBytes []int64      // linear memory of each rank's guest
+	Remove         func() error // removes the run directory unless it is to be kept
+}
+
+// Verdict says why a run ended badly.
+type Verdict struct {
+	Kind  string // one of the kinds below
+	Code  int
+	Text  string // one line, then one for each rank that has something to say
+	Ranks []RankVerdict
+}
+
+// RankVerdict is what a rank did when the verdict was reached.
+type RankVerdict struct {
+	Rank          int      `json:"rank"`
+	State         string   `json:"state"`           // starting, running, waiting, done, failed, lost, stopped
+	Waits         []string `json:"waits,omitempty"` // each wait in words
+	WaitsForRanks []int    `json:"waits_for_ranks,omitempty"`
+	Function      string   `json:"function,omitempty"` // of the guest, where it waits or failed
+	LastOperation string   `json:"last_operation,omitempty"`
+	Detail        string   `json:"detail,omitempty"` // how it ended
+	Stack         []string `json:"stack,omitempty"`  // of the guest, innermost first
+}
+
+// Kinds of verdicts.
+const (
+	KindExit       = "exit"
+	KindAbort      = "abort"
+	KindTrap       = "trap"
+	KindLost       = "rank lost"
+	KindDeadlock   = "deadlock"
+	KindDesync     = "desync"
+	KindUnverified = "verification failed"
+	KindLimit      = "limit exceeded"
+	KindABI        = "ABI mismatch"
+	KindTimeout    = "timeout"
+	KindSignal     = "signal"
+	KindSetup      = "setup failed"
+	KindInternal   = "internal error"
+)
+
+// Run carries out a run to its end: as the launcher of all its ranks, or, if
+// the environment says that another launcher has started this process as one
+// of several, as that rank. An [*Error] means that nothing was run.
+func Run(ctx context.Context, c Config) (*Result, error) {
+	place, err := detect(c.Env)
+	if err != nil {
+		return nil, err
+	}
+	if c.Ranks, err = rankCount(c.Ranks, place); err != nil {
+		return nil, err
+	}
+	if place != nil && place.rank > 0 {
+		return follow(ctx, c, place)
+	}
+	return launch(ctx, c, place)
+}

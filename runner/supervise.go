@@ -1,0 +1,320 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/ccrun/ccrun/host/flight"
+	"github.com/ccrun/ccrun/runner/rendezvous"
+)
+
+// Times of the supervisor.
+const (
+	samplePeriod = 40 * time.Millisecond
+	killGrace    = 300 * time.Millisecond // from the order to stop to SIGKILL
+	reapGrace    = 3 * time.Second        // from SIGKILL to going on without the process
+)
+
+// slot is one rank as the launcher sees it.
+type slot struct {
+	rank    int
+	process interface{ kill() } // nil before there is one
+	log     *flight.Log         // nil before there is one
+	report  *report             // nil until it has come
+	exit    *exitStatus         // nil until the process has ended
+	exitAt  int64               // monotonic nanoseconds
+	killed  bool                // by this launcher
+	final   rankState           // when the run was given up
+}
+
+// ended reports whether the guest has ended and left nothing running.
+func (s *slot) ended() bool { return s.report != nil || s.exit != nil }
+
+// lost reports whether the process ended without a word, or, after a good
+// report, before the others had ended.
+func (s *slot) lost(finished bool) bool {
+	if s.exit == nil || s.killed {
+		return false
+	}
+	return s.report == nil || s.report.Kind == "" && !finished && s.exit.code != 0 && !s.exit.unknown
+}
+
+// event is something that happened to a rank: one of the fields is set.
+type event struct {
+	rank    int
+	report  *report
+	exit    *exitStatus
+	process interface{ kill() } // it has joined
+	missing bool                // it has not
+	order   *abortOrder         // somebody else gave the run up
+}
+
+// supervisor watches over a run until all its processes have ended.
+type supervisor struct {
+	config  *Config
+	dir     string
+	store   *rendezvous.Server
+	console *console
+	clock   flight.Clock
+	slots   []*slot
+	events  chan event
+
+	stall    stallWatch
+	progress progress
+	order    *abortOrder // why the run was given up, nil while it is not
+	killAt   time.Time
+	finished bool // all guests have ended
+	missing  []int
+}
+
+func newSupervisor(c *Config, dir string, store *rendezvous.Server, out *console) *supervisor {
+	s := &supervisor{
+		config: c, dir: dir, store: store, console: out, clock: flight.NewClock(),
+		events: make(chan event, 4*c.Ranks), progress: progress{began: time.Now()},
+	}
+	for i := range c.Ranks {
+		s.slots = append(s.slots, &slot{rank: i})
+		go s.awaitReport(i)
+	}
+	go s.awaitOrder()
+	return s
+}
+
+// awaitReport passes on how a rank has ended. It ends with the store.
+func (s *supervisor) awaitReport(rank int) {
+	data, err := s.store.Get(keyDone(rank), -1)
+	if err != nil {
+		return
+	}
+	r, err := parseReport(data)
+	if err != nil {
+		r = &report{Rank: rank, Kind: KindInternal, Code: ExitInternal, Text: err.Error(), EndNanos: s.clock.Now()}
+	}
+	s.events <- event{rank: rank, report: r}
+}
+
+// awaitOrder passes on that a rank which joined was told to stop.
+func (s *supervisor) awaitOrder() {
+	data, err := s.store.Get(keyAbort, -1)
+	if err != nil {
+		return
+	}
+	var order abortOrder
+	if json.Unmarshal(data, &order) == nil {
+		s.events <- event{order: &order}
+	}
+}
+
+// run returns when all processes have ended, or do not even when killed.
+func (s *supervisor) run(ctx context.Context) {
+	defer s.console.draw("")
+	ticker := time.NewTicker(samplePeriod)
+	defer ticker.Stop()
+	var timeout <-chan time.Time
+	if s.config.Timeout > 0 {
+		timer := time.NewTimer(s.config.Timeout)
+		defer timer.Stop()
+		timeout = timer.C
+	}
+	cancelled := ctx.Done()
+	for !s.allExited() {
+		select {
+		case e := <-s.events:
+			s.handle(e)
+		case now := <-ticker.C:
+			s.tick(now)
+		case <-cancelled:
+			cancelled = nil
+			s.giveUp(KindSignal, "stopped by a signal")
+		case <-timeout:
+			s.giveUp(KindTimeout, "the run took longer than "+s.config.Timeout.String())
+		}
+		if s.order != nil && time.Since(s.killAt) > reapGrace {
+			return
+		}
+	}
+}
+
+// allExited leaves out ranks that have not joined a run that was given up.
+func (s *supervisor) allExited() bool {
+	for _, slot := range s.slots {
+		if slot.exit == nil && (s.order == nil || slot.process != nil) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *supervisor) handle(e event) {
+	slot := s.slots[e.rank]
+	switch {
+	case e.report != nil:
+		s.reported(slot, e.report)
+	case e.process != nil:
+		slot.process = e.process
+	case e.missing:
+		s.missing = append(s.missing, e.rank)
+		slot.exit = &exitStatus{unknown: true, text: "never joined"}
+		slot.exitAt = s.clock.Now()
+		s.giveUp(KindLost, "a rank did not join")
+	case e.order != nil && s.order == nil:
+		s.giveUp(e.order.Kind, e.order.Text)
+	case e.exit != nil:
+		s.exited(slot, e.exit)
+	}
+}
+
+func (s *supervisor) reported(slot *slot, r *report) {
+	if slot.report != nil {
+		return
+	}
+	slot.report = r
+	if r.failed() {
+		s.giveUp(r.Kind, r.Text)
+		return
+	}
+	for _, other := range s.slots {
+		if other.report == nil {
+			return
+		}
+	}
+	s.finish()
+}
+
+// finish lets the ranks go whose guests have ended.
+func (s *supervisor) finish() {
+	if !s.finished {
+		s.finished = s.order == nil
+		_ = s.store.Set(keyFinish, nil) // the store holds a few keys only
+	}
+}
+
+func (s *supervisor) exited(slot *slot, status *exitStatus) {
+	if data, ok := s.store.Peek(keyDone(slot.rank)); ok && slot.report == nil {
+		if r, err := parseReport(data); err == nil {
+			s.reported(slot, r)
+		}
+	}
+	slot.exit, slot.exitAt = status, s.clock.Now()
+	if slot.lost(s.finished) {
+		s.giveUp(KindLost, "a rank was lost")
+	}
+}
+
+// giveUp tells all ranks to stop and remembers what each did at that moment.
+// The first reason counts.
+func (s *supervisor) giveUp(kind, text string) {
+	if s.order != nil {
+		return
+	}
+	s.openLogs()
+	for _, slot := range s.slots {
+		slot.final = s.stateOf(slot)
+	}
+	code, ok := exitCodes[kind]
+	if !ok {
+		code = ExitRankLost // a guest's own code is its own rank's
+	}
+	s.order = &abortOrder{Kind: kind, Code: code, Text: text}
+	data, err := json.Marshal(s.order)
+	if err != nil {
+		panic(err) // three plain fields
+	}
+	s.killAt = time.Now().Add(killGrace)
+	_ = s.store.Set(keyAbort, data) // SIGKILL follows in any case
+	s.finish()
+}
+
+func (s *supervisor) tick(now time.Time) {
+	s.openLogs()
+	switch {
+	case s.order != nil && now.After(s.killAt):
+		s.killAll()
+	case s.order == nil && s.stall.observe(now, s.samples()):
+		s.giveUp(KindDeadlock, "deadlock: no rank can move")
+	case s.order == nil:
+		s.showProgress(now)
+	}
+}
+
+func (s *supervisor) killAll() {
+	for _, slot := range s.slots {
+		if slot.exit == nil && slot.process != nil {
+			slot.killed = true
+			slot.process.kill()
+		}
+	}
+}
+
+// openLogs opens the flight files that have appeared.
+func (s *supervisor) openLogs() {
+	for _, slot := range s.slots {
+		if slot.log == nil && slot.process != nil {
+			slot.log, _ = flight.Open(flightPath(s.dir, slot.rank)) // not there yet, or not whole
+		}
+	}
+}
+
+// closeLogs is for after the last use of any.
+func (s *supervisor) closeLogs() {
+	for _, slot := range s.slots {
+		if slot.log != nil {
+			_ = slot.log.Close()
+			slot.log = nil
+		}
+	}
+}
+
+func (s *supervisor) samples() []sample {
+	samples := make([]sample, len(s.slots))
+	for i, slot := range s.slots {
+		if slot.log != nil && !slot.ended() {
+			samples[i] = sampleOf(slot.log)
+		}
+		samples[i].ended = slot.ended()
+	}
+	return samples
+}
+
+func (s *supervisor) showProgress(now time.Time) {
+	if s.console.progress == nil {
+		return
+	}
+	var records int64
+	var collectives []uint32
+	for _, slot := range s.slots {
+		if slot.log != nil {
+			records += slot.log.Counters().Records
+			seq, _ := slot.log.Collective()
+			collectives = append(collectives, seq)
+		}
+	}
+	if line, due := s.progress.line(now, records, collectives); due {
+		s.console.draw(line)
+	}
+}
+
+// stateOf reads what a rank does from its flight file.
+func (s *supervisor) stateOf(slot *slot) rankState {
+	state := rankState{rank: slot.rank, phase: phaseStarting}
+	if slot.log != nil {
+		if slot.log.State() >= flight.StateRunning {
+			state.phase = phaseRunning
+		}
+		state.lanes = slot.log.Lanes()
+		state.collective, _ = slot.log.Collective()
+		if last, ok := slot.log.Last(); ok {
+			state.last = describeRecord(&last)
+		}
+	}
+	switch {
+	case slot.report != nil && slot.report.failed():
+		state.phase, state.ending = phaseFailed, slot.report.Text
+	case slot.report != nil && slot.report.Kind == "":
+		state.phase, state.ending = phaseDone, "its guest returned"
+	case slot.lost(s.finished):
+		state.phase, state.ending = phaseLost, slot.exit.text
+	}
+	return state
+}
