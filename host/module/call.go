@@ -3,7 +3,6 @@ package module
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"time"
 
@@ -23,6 +22,7 @@ type handler func(c *call) error
 type function struct {
 	row    *abi.Row
 	checks []check
+	sizes  []check // parameters of role Size, which are many and seldom wrong
 	handle handler
 	waits  bool // it has a timeout
 	counts bool // its output, a count, is written on failure too
@@ -86,16 +86,37 @@ func (f *function) run(c *call) error {
 	for n := range f.checks {
 		k := &f.checks[n]
 		if err := c.decode(k); err != nil {
-			return fmt.Errorf("%s: %w", k.name, err)
+			return inField(k.name, err)
 		}
 		if f.counts && k.role == abi.Out {
 			put32(c.out[0], 0)
 		}
 	}
+	if err := f.checkSizes(c.stack); err != nil {
+		return err
+	}
 	if f.waits {
 		c.config.Recorder.CountHostCall()
 	}
 	return f.handle(c)
+}
+
+// checkSizes looks at all sizes at once, and for the bad one only if there is
+// one.
+func (f *function) checkSizes(stack []uint64) error {
+	all := uint64(0)
+	for n := range f.sizes {
+		all |= stack[f.sizes[n].param]
+	}
+	if all <= math.MaxInt64 {
+		return nil
+	}
+	for n := range f.sizes {
+		if k := &f.sizes[n]; stack[k.param] > math.MaxInt64 {
+			return inField(k.name, k.tooLarge)
+		}
+	}
+	return nil
 }
 
 // fail keeps the error for last_error and gives its errno, or unwinds the
@@ -127,9 +148,11 @@ func (c *call) decode(k *check) (err error) {
 	case abi.EventH:
 		c.event, err = c.events.get(v)
 	case abi.Buffer:
-		var b buffer
-		b, err = c.buffers.get(v)
-		c.buffer[k.position] = b.Buffer
+		s, err := c.buffers.slot(v)
+		if err != nil {
+			return err
+		}
+		c.buffer[k.position] = s.value.Buffer
 	case abi.Rank:
 		if uint64(uint32(v)) >= uint64(c.config.Size) {
 			return errRank
@@ -137,10 +160,6 @@ func (c *call) decode(k *check) (err error) {
 	case abi.Enum:
 		if uint64(uint32(v)) >= k.values {
 			return errEnum
-		}
-	case abi.Size:
-		if v > math.MaxInt64 {
-			return k.tooLarge
 		}
 	case abi.In, abi.InStruct:
 		c.in, err = c.region(v, c.bytes(k), k.align)

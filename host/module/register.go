@@ -110,8 +110,10 @@ func newFunction(row *abi.Row, handle handler) *function {
 		switch p.Role {
 		case abi.In, abi.Out, abi.InStruct:
 			f.checks = append(f.checks, k)
-		case abi.Stream, abi.EventH, abi.Buffer, abi.Rank, abi.Enum, abi.Size:
+		case abi.Stream, abi.EventH, abi.Buffer, abi.Rank, abi.Enum:
 			others = append(others, k)
+		case abi.Size:
+			f.sizes = append(f.sizes, k)
 		case abi.Timeout:
 			f.waits = true
 		case abi.Scalar, abi.Len:
