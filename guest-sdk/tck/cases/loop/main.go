@@ -1,10 +1,7 @@
 // Loop computes for ever and calls nobody.
 package main
 
-var count uint64
-
 func main() {
-	for {
-		count++
+	for count := uint64(1); count != 0; count++ {
 	}
 }
