@@ -23,6 +23,7 @@ const (
 type arena struct {
 	layout
 	rank int
+	pid  int // of the owner
 	mem  []byte
 	fd   int
 }
@@ -94,7 +95,7 @@ func attachArena(rank, ranks int, name []byte) (*arena, error) {
 		return nil, fmt.Errorf("memory of rank %d (process %d): %w: %w", rank, pid, device.ErrPeer, err)
 	}
 	defer file.Close()
-	a := &arena{layout: layoutOf(ranks), rank: rank, fd: -1}
+	a := &arena{layout: layoutOf(ranks), rank: rank, pid: int(pid), fd: -1}
 	if err := a.adopt(int(file.Fd())); err != nil {
 		return nil, fmt.Errorf("memory of rank %d (process %d): %w: %w", rank, pid, device.ErrPeer, err)
 	}

@@ -158,3 +158,27 @@ func BenchmarkBarrier(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkProcesses measures ranks that are processes; each reports the time
+// of one round as rank 0 saw it.
+func BenchmarkProcesses(b *testing.B) {
+	for _, c := range []struct {
+		program string
+		size, n int
+	}{{"pingpong", 2, 200000}, {"barrier", 2, 200000}, {"barrier", 4, 20000}, {"barrier", 8, 5000}} {
+		b.Run(c.program+"/"+strconv.Itoa(c.size), func(b *testing.B) {
+			for b.Loop() {
+				ranks := startProcesses(b, c.program, c.size, c.n)
+				var first string
+				for i, p := range ranks {
+					if result := p.finish(b); i == 0 {
+						first = result
+					}
+				}
+				nanos, err := strconv.ParseFloat(first, 64)
+				must(b, err)
+				b.ReportMetric(nanos, "ns/round")
+			}
+		})
+	}
+}

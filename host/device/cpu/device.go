@@ -37,6 +37,8 @@ type Device struct {
 	memoryBytes int64
 	spins       int // pauses before a waiter yields
 
+	crowdedProcess atomic.Bool // another rank lives in this process
+
 	own    *arena
 	peers  []atomic.Pointer[arena] // by rank, this one's own included; nil until first needed
 	memory memory

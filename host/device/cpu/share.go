@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 	"time"
 
@@ -81,6 +82,9 @@ func (d *Device) attach(peer int) (*arena, error) {
 	a, err := attachArena(peer, d.size, name)
 	if err != nil {
 		return nil, err
+	}
+	if a.pid == os.Getpid() {
+		d.crowdedProcess.Store(true)
 	}
 	d.adopt(a)
 	return a, nil

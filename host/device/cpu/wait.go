@@ -15,7 +15,7 @@ import (
 // in rounds short enough to notice an abort and to prove to the launcher that
 // the waiter still looks.
 const (
-	spinPauses        = 64
+	spinPauses        = 100
 	spinPausesCrowded = 8 // when ranks outnumber processors
 	yieldNanos        = int64(150 * time.Microsecond)
 	parkNanos         = int64(50 * time.Millisecond)
@@ -96,9 +96,21 @@ func (w *waiting) once(seen uint64) error {
 		w.park(seen, now)
 		return nil
 	}
-	runtime.Gosched()
-	schedYield()
+	w.device.yield(w.rounds)
 	return nil
+}
+
+// goYieldRounds is how often a waiter lets other goroutines run. Yielding in
+// Go wakes another thread of the process to look for work, which then competes
+// for the processor: dear, and needless unless goroutines outnumber
+// GOMAXPROCS, as ranks that share a process may.
+const goYieldRounds = 32
+
+func (d *Device) yield(round int) {
+	if d.crowdedProcess.Load() || round%goYieldRounds == 0 {
+		runtime.Gosched()
+	}
+	schedYield()
 }
 
 // park sleeps until the bell rings, for one round at most. The first call only
