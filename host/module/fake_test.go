@@ -219,5 +219,7 @@ func (d *fakeDevice) until(timeout time.Duration, condition func() (bool, error)
 
 // newRecorder gives a flight recorder in a file of its own.
 func newRecorder(dir string, rank, size int) (*flight.Writer, error) {
-	return flight.Create(fmt.Sprintf("%s/rank-%04d.flight", dir, rank), flight.Meta{Rank: rank, Size: size}, 1)
+	return flight.Create(recorderPath(dir, rank), flight.Meta{Rank: rank, Size: size}, 1)
 }
+
+func recorderPath(dir string, rank int) string { return fmt.Sprintf("%s/rank-%04d.flight", dir, rank) }

@@ -42,7 +42,8 @@ type testRank struct {
 	module   api.Module
 	memory   api.Memory
 	recorder *flight.Writer
-	path     string // of the flight file
+	path     string                  // of the flight file
+	exports  map[string]api.Function // those called so far: looking one up makes a call engine
 }
 
 func newTestRank(t testing.TB, e *engine, c Config) *testRank {
@@ -56,7 +57,7 @@ func newTestRank(t testing.TB, e *engine, c Config) *testRank {
 		fake.recorder = recorder
 	}
 	c.Recorder, c.LocalRank, c.LocalSize = recorder, c.Rank, c.Size
-	r := &testRank{Instance: New(c), t: t, recorder: recorder, path: dir + "/rank-0000.flight"}
+	r := &testRank{Instance: New(c), t: t, recorder: recorder, path: recorderPath(dir, c.Rank)}
 	r.ctx = r.Context(context.Background())
 	r.module, err = e.runtime.InstantiateModule(r.ctx, e.proxy, wazero.NewModuleConfig().WithName(""))
 	if err != nil {
@@ -83,7 +84,15 @@ func newLoneRank(t testing.TB, e *engine, size int) *testRank {
 
 // call calls a row through the guest.
 func (r *testRank) call(name string, args ...uint64) (abi.Errno, error) {
-	results, err := r.module.ExportedFunction(name).Call(r.ctx, args...)
+	f, ok := r.exports[name]
+	if !ok {
+		if r.exports == nil {
+			r.exports = make(map[string]api.Function)
+		}
+		f = r.module.ExportedFunction(name)
+		r.exports[name] = f
+	}
+	results, err := f.Call(r.ctx, args...)
 	if err != nil {
 		return 0, err
 	}
