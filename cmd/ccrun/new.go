@@ -2,7 +2,6 @@ package main
 
 import (
 	_ "embed"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -112,7 +111,7 @@ func moduleName(dir string) string {
 func refuseOverwriting(dir string, files []newFile) error {
 	there := slices.DeleteFunc(slices.Clone(files), func(file newFile) bool {
 		_, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(file.path)))
-		return errors.Is(err, fs.ErrNotExist)
+		return err != nil
 	})
 	if len(there) == 0 {
 		return nil

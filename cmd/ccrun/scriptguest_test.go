@@ -1,15 +1,15 @@
 package main
 
 import (
+	"context"
 	"errors"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/ccrun/ccrun/guest-sdk/tck"
 )
 
 // guestBuilder builds each guest once for all scripts.
@@ -48,7 +48,8 @@ func (b *guestBuilder) build(name string) (string, error) {
 	return build()
 }
 
-// buildGuest compiles a workflow or a test guest to dir/NAME.wasm.
+// buildGuest compiles a workflow or a test guest to dir/NAME.wasm. The error
+// wraps tck.ErrMissing if the machine lacks the toolchain.
 func buildGuest(name, dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
@@ -56,16 +57,9 @@ func buildGuest(name, dir string) (string, error) {
 	out := filepath.Join(dir, name+".wasm")
 	for _, parent := range []string{"workflows", "guest-sdk/tck/cases"} {
 		source := filepath.Join(repoRoot, parent, name)
-		if _, err := os.Stat(source); err != nil {
-			continue
+		if _, err := os.Stat(source); err == nil {
+			return out, tck.Build(context.Background(), source, out, os.Environ())
 		}
-		cmd := exec.Command("go", "build", "-o", out, ".")
-		cmd.Dir = source
-		cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
-		if text, err := cmd.CombinedOutput(); err != nil {
-			return "", fmt.Errorf("build guest %s: %w\n%s", name, err, strings.TrimSpace(string(text)))
-		}
-		return out, nil
 	}
 	return "", errors.New("no guest is called " + name)
 }

@@ -28,7 +28,7 @@ func oddModules() map[string][]byte {
 	whole := importing("ccrun_v1", "world", i32)
 	return map[string][]byte{
 		"component":       []byte("\x00asm\x0d\x00\x01\x00"),
-		"truncated":       whole[:len(whole)-20],
+		"truncated":       whole[:40],
 		"library":         library.Bytes(),
 		"big_memory":      big.Bytes(),
 		"unknown_import":  importing("ccrun_v1", "wrld", i32),
