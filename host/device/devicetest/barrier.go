@@ -1,0 +1,48 @@
+package devicetest
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ccrun/ccrun/host/device"
+)
+
+var barrierCases = []testCase{
+	{"barrier/nobody passes early", barrierOrder},
+	{"barrier/timeout", barrierTimeout},
+}
+
+func barrierOrder(t *testing.T, open Open) {
+	const n, rounds = 5, 300
+	w := newWorld(t, open, n)
+	var entered atomic.Int64
+	w.each(func(r *rank) {
+		for i := range int64(rounds) {
+			entered.Add(1)
+			r.barrier()
+			if got := entered.Load(); got < (i+1)*n || got > (i+2)*n {
+				r.failf("passed barrier %d when %d had entered", i, got)
+			}
+		}
+	})
+}
+
+// barrierTimeout lets three of four ranks give up once. The fourth then passes
+// that barrier alone: all have called it as often.
+func barrierTimeout(t *testing.T, open Open) {
+	w := newWorld(t, open, 4)
+	late := make(chan struct{}, 3)
+	w.each(func(r *rank) {
+		if r.n != 3 {
+			r.is(r.Barrier(10*time.Millisecond), device.ErrTimeout)
+			late <- struct{}{}
+		} else {
+			for range 3 {
+				<-late
+			}
+			r.barrier()
+		}
+		r.barrier()
+	})
+}
