@@ -57,9 +57,10 @@ fuzz: ## run each fuzz target for FUZZTIME (10s)
 	done
 
 .PHONY: bench
-bench: ## run the benchmarks into bench.txt, for benchstat
+bench: ## run the benchmarks into bench.txt, for benchstat, then compare with Open MPI
 	@.ci/install go clang mpi
 	$(GO) test ./... -run '^$$' -bench . -benchmem -count $(BENCHCOUNT) -p 1 | tee bench.txt
+	$(GO) run ./host/coll/peers
 
 .PHONY: lint
 lint: ## vet and staticcheck

@@ -135,7 +135,7 @@ func runWorkflow(parent context.Context, s *state, o *runOptions, args cli.Args)
 	defer stop()
 	result, err := runner.Run(ctx, o.config(s, args.First(), args.Tail()))
 	if err != nil {
-		return err
+		return cmp.Or(context.Cause(ctx), err) // what a signal cut short fails in odd ways
 	}
 	return s.conclude(ctx, o, args.First(), result)
 }

@@ -88,7 +88,7 @@ func (r *report) info(labels map[string]string, env func(string) string) traces.
 // write prints the report as the flags ask for, and why the run failed.
 func (r *report) write(s *state, o *runOptions) error {
 	if r.Verdict != nil {
-		s.complain(indentMore(r.Verdict.Text), "")
+		s.complain(indentMore(r.Verdict.Text), verdictHints[r.Verdict.Kind])
 	}
 	switch {
 	case o.json:
@@ -102,6 +102,12 @@ func (r *report) write(s *state, o *runOptions) error {
 	}
 	_, err := s.stdout.Write(b.Bytes())
 	return err
+}
+
+// verdictHints are what to do about verdicts of which a flag may be the cause.
+var verdictHints = map[string]string{
+	runner.KindLimit:   "--memory raises the limit of a workflow's own memory, --buffer-memory that of its buffers",
+	runner.KindTimeout: "--timeout raises the limit of the run, --op-timeout that of one operation",
 }
 
 // indentMore sets the lines after the first one off.
