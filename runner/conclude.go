@@ -110,6 +110,10 @@ func (s *supervisor) blame(v *Verdict, slot *slot) {
 	if r.LastError != "" && r.Kind != KindDesync {
 		v.Text += "\nits last call that failed: " + printableText(r.LastError)
 	}
+	if r.Kind == KindAbort {
+		v.Text += inLine(guest.Culprit(r.Stack))
+		return
+	}
 	for i, frame := range r.Stack {
 		if i == stackFramesShown {
 			v.Text += "\nand outer functions"
@@ -117,6 +121,14 @@ func (s *supervisor) blame(v *Verdict, slot *slot) {
 		}
 		v.Text += "\nat " + frame.String()
 	}
+}
+
+// inLine is a line that names a function, nothing if there is none.
+func inLine(function string) string {
+	if function == "" {
+		return ""
+	}
+	return "\nin " + function
 }
 
 // openings are the first lines of verdicts: a rank and what its report says.
@@ -141,6 +153,9 @@ func lostText(slot *slot) string {
 	}
 	if state.last != "" {
 		text += "; last operation: " + state.last
+	}
+	if state.collective > 0 && !strings.Contains(state.last, "collective") {
+		text += fmt.Sprintf("; in collective %d", state.collective)
 	}
 	if waits := state.describeWaits(); len(waits) > 0 {
 		text += "; it was in: " + strings.Join(waits, "; ")

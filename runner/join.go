@@ -16,6 +16,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ccrun/ccrun/host/device"
+	"github.com/ccrun/ccrun/runner/guest"
 	"github.com/ccrun/ccrun/runner/rendezvous"
 )
 
@@ -41,14 +43,12 @@ func meetingDir(c *Config, p *place) (path, base string, err error) {
 		path, err = filepath.Abs(c.RunDir)
 		return path, "", err
 	}
-	if base, err = privateBase(c.TempDir); err != nil {
-		return "", "", err
-	}
+	base = runsDir(c.TempDir)
 	session := p.session
 	if session == "" {
 		session = fmt.Sprint("parent ", os.Getppid())
 	}
-	sum := sha256.Sum256(fmt.Append(nil, p.launcher, " ", session, " size ", p.size))
+	sum := sha256.Sum256([]byte(p.launcher + " " + session))
 	return filepath.Join(base, "join-"+hex.EncodeToString(sum[:8])), base, nil
 }
 
@@ -169,7 +169,7 @@ func follow(ctx context.Context, c Config, p *place) (*Result, error) {
 
 // meet claims this process's rank: it tries until rank 0 is there.
 func meet(ctx context.Context, c *Config, p *place) (*spec, error) {
-	dir, _, err := meetingDir(c, p)
+	dir, base, err := meetingDir(c, p)
 	if err != nil {
 		return nil, err
 	}
@@ -182,9 +182,10 @@ func meet(ctx context.Context, c *Config, p *place) (*spec, error) {
 	deadline := time.After(limit)
 	var last error
 	for {
-		s, err := claim(dir, p)
-		if err == nil {
-			return s, check(s, p)
+		s, err := claim(dir, base, p)
+		var refused *Error
+		if err == nil || errors.As(err, &refused) {
+			return s, err
 		}
 		last = err
 		select {
@@ -198,8 +199,13 @@ func meet(ctx context.Context, c *Config, p *place) (*spec, error) {
 	}
 }
 
-// claim makes one attempt.
-func claim(dir string, p *place) (*spec, error) {
+// claim makes one attempt, in the directory dir below base.
+func claim(dir, base string, p *place) (*spec, error) {
+	if base != "" {
+		if err := guest.CheckPrivate(base); err != nil { // what lies there is trusted
+			return nil, err
+		}
+	}
 	token, err := os.ReadFile(filepath.Join(dir, tokenName))
 	if err != nil {
 		return nil, errors.New("nobody is there")
@@ -221,6 +227,9 @@ func claim(dir string, p *place) (*spec, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkSize(exchange, s, p); err != nil {
+		return nil, err
+	}
 	got, err := exchange.CompareAndSwap(keyJoin(p.rank), nil, mine)
 	if err != nil {
 		return nil, err
@@ -232,11 +241,16 @@ func claim(dir string, p *place) (*spec, error) {
 	return s, nil
 }
 
-func check(s *spec, p *place) error {
-	if s.Size != p.size {
-		return refuse("start all ranks with the same number of ranks", "rank 0 says %d ranks, this process %d", s.Size, p.size)
+// checkSize stops a run whose processes do not agree on how many they are.
+func checkSize(exchange device.Exchange, s *spec, p *place) error {
+	if s.Size == p.size {
+		return nil
 	}
-	return nil
+	err := refuse("start all ranks with the same number of ranks", "rank 0 says that there are %d ranks, rank %d says %d", s.Size, p.rank, p.size)
+	if data, e := json.Marshal(abortOrder{Kind: KindSetup, Code: ExitUsage, Text: err.Text}); e == nil {
+		_ = exchange.Set(keyAbort, data) // this process ends in any case
+	}
+	return err
 }
 
 func launcherNamed(name string) *launcherVariables {

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -84,7 +85,7 @@ func (l *launcher) prepare(ctx context.Context, wasm []byte) error {
 		Socket: filepath.Join(l.dir.path, socketName), Token: randomID(32),
 		WasmPath: path, WasmSum: hex.EncodeToString(sum[:]), Args: c.Args, CacheDir: l.cacheDir(),
 		Device: c.Device, OpTimeout: c.OpTimeout, MemoryBytes: c.MemoryBytes, BufferMemoryBytes: c.BufferMemoryBytes,
-		TraceLevel: c.TraceLevel, Seed: c.Seed,
+		TraceLevel: c.TraceLevel, Seed: c.Seed, UnwindGrace: cmp.Or(c.stopGrace, killGrace) * 3 / 4,
 	}
 	runtime, _, err := compile(ctx, l.spec.CacheDir, c.MemoryBytes, c.WasmPath, wasm)
 	if err != nil {

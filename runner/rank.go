@@ -21,13 +21,8 @@ import (
 	"github.com/ccrun/ccrun/runner/rendezvous"
 )
 
-const (
-	// recordsMax bounds a rank's flight file to 256 MiB.
-	recordsMax = 4 << 20
-	// unwindGrace is how long a guest that was told to stop may take to come
-	// to its next host call.
-	unwindGrace = 250 * time.Millisecond
-)
+// recordsMax bounds a rank's flight file to 256 MiB.
+const recordsMax = 4 << 20
 
 // RankMain is one rank, in a process of its own that the launcher has started:
 // it takes what it has to do from the environment and gives the exit code.
@@ -198,7 +193,7 @@ func (r *rank) await() (guest.Exit, bool) {
 	select {
 	case exit := <-r.ended:
 		return exit, true
-	case <-time.After(unwindGrace):
+	case <-time.After(r.spec.UnwindGrace):
 		return guest.Exit{}, false
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"golang.org/x/sys/unix"
 
@@ -52,13 +53,11 @@ func openRunDir(c *Config, runID string) (*runDir, error) {
 	if c.RunDir != "" {
 		return useRunDir(c.RunDir)
 	}
-	base, err := privateBase(c.TempDir)
-	if err != nil {
-		return nil, err
-	}
+	base := runsDir(c.TempDir)
 	sweep(base)
 	path := filepath.Join(base, runID)
-	for range 10 { // another run's end may remove base, and its start sweep path, in between
+	var err error
+	for range 1000 { // another run's end may remove base, and its start sweep path, in between
 		if err = makeIn(base, path); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -70,6 +69,7 @@ func openRunDir(c *Config, runID string) (*runDir, error) {
 			d.owned, d.base = true, base
 			return d, nil
 		}
+		runtime.Gosched()
 	}
 	return nil, unwritable(path, err)
 }
@@ -84,13 +84,9 @@ func makeIn(base, path string) error {
 	return nil
 }
 
-// privateBase is the directory under which this user's runs live.
-func privateBase(temp string) (string, error) {
-	base := filepath.Join(temp, fmt.Sprintf("ccrun-%d", os.Geteuid()))
-	if err := guest.MakePrivate(base); err != nil {
-		return "", unwritable(base, err)
-	}
-	return base, nil
+// runsDir is the directory under which this user's runs live.
+func runsDir(temp string) string {
+	return filepath.Join(temp, fmt.Sprintf("ccrun-%d", os.Geteuid()))
 }
 
 func unwritable(path string, err error) *Error {

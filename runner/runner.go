@@ -43,6 +43,8 @@ type Config struct {
 	Environ  []string
 	CacheDir string // for compiled guests, "" for the run directory
 	TempDir  string
+
+	stopGrace time.Duration // for ranks that are told to stop, 0 for killGrace
 }
 
 // Limits of the number of ranks.

@@ -36,6 +36,7 @@ type spec struct {
 	BufferMemoryBytes int64         `json:"buffer_memory_bytes"`
 	TraceLevel        flight.Level  `json:"trace_level"`
 	Seed              uint64        `json:"seed"`
+	UnwindGrace       time.Duration `json:"unwind_grace_ns"` // for a guest to come to its next host call when told to stop
 
 	// GuestStderr says that the guest's standard error has a descriptor of its
 	// own, number guestStderr, and descriptor 2 is for the Go runtime's last words.

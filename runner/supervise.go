@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -12,7 +13,7 @@ import (
 // Times of the supervisor.
 const (
 	samplePeriod = 40 * time.Millisecond
-	killGrace    = 300 * time.Millisecond // from the order to stop to SIGKILL
+	killGrace    = 800 * time.Millisecond // from the order to stop to SIGKILL
 	reapGrace    = 3 * time.Second        // from SIGKILL to going on without the process
 )
 
@@ -64,8 +65,10 @@ type supervisor struct {
 	progress progress
 	order    *abortOrder // why the run was given up, nil while it is not
 	killAt   time.Time
-	finished bool // all guests have ended
 	missing  []int
+
+	finished   bool // all guests have ended well
+	finishedAt time.Time
 }
 
 func newSupervisor(c *Config, dir string, store *rendezvous.Server, out *console) *supervisor {
@@ -128,12 +131,39 @@ func (s *supervisor) run(ctx context.Context) {
 			cancelled = nil
 			s.giveUp(KindSignal, "stopped by a signal")
 		case <-timeout:
-			s.giveUp(KindTimeout, "the run took longer than "+s.config.Timeout.String())
+			s.expire()
 		}
-		if s.order != nil && time.Since(s.killAt) > reapGrace {
+		if s.overdue() {
 			return
 		}
 	}
+}
+
+// expire ends a run that took too long. If ranks have not even joined, that is
+// why.
+func (s *supervisor) expire() {
+	for _, slot := range s.slots {
+		if slot.process == nil && slot.exit == nil {
+			s.missing = append(s.missing, slot.rank)
+		}
+	}
+	if len(s.missing) > 0 {
+		s.giveUp(KindLost, "a rank did not join")
+		return
+	}
+	s.giveUp(KindTimeout, "the run took longer than "+s.config.Timeout.String())
+}
+
+// overdue reports whether processes are still there that should long have
+// ended.
+func (s *supervisor) overdue() bool {
+	switch {
+	case s.order != nil:
+		return time.Since(s.killAt) > reapGrace
+	case s.finished:
+		return time.Since(s.finishedAt) > reapGrace
+	}
+	return false
 }
 
 // allExited leaves out ranks that have not joined a run that was given up.
@@ -153,6 +183,7 @@ func (s *supervisor) handle(e event) {
 		s.reported(slot, e.report)
 	case e.process != nil:
 		slot.process = e.process
+	case e.missing && s.order != nil: // it is too late to tell
 	case e.missing:
 		s.missing = append(s.missing, e.rank)
 		slot.exit = &exitStatus{unknown: true, text: "never joined"}
@@ -185,7 +216,7 @@ func (s *supervisor) reported(slot *slot, r *report) {
 // finish lets the ranks go whose guests have ended.
 func (s *supervisor) finish() {
 	if !s.finished {
-		s.finished = s.order == nil
+		s.finished, s.finishedAt = s.order == nil, time.Now()
 		_ = s.store.Set(keyFinish, nil) // the store holds a few keys only
 	}
 }
@@ -221,7 +252,7 @@ func (s *supervisor) giveUp(kind, text string) {
 	if err != nil {
 		panic(err) // three plain fields
 	}
-	s.killAt = time.Now().Add(killGrace)
+	s.killAt = time.Now().Add(cmp.Or(s.config.stopGrace, killGrace))
 	_ = s.store.Set(keyAbort, data) // SIGKILL follows in any case
 	s.finish()
 }

@@ -186,12 +186,28 @@ func behind(states []rankState) []string {
 		return []string{fmt.Sprintf("behind: %s in collective %d while others are in collective %d", subject(late, "is", "are"), low, high)}
 	}
 	if late := lateBarrier(states); len(late) > 0 {
-		return []string{fmt.Sprintf("behind: %s not entered the barrier that others wait in", subject(late, "has", "have"))}
+		text := fmt.Sprintf("behind: %s not entered the barrier that others wait in", subject(late, "has", "have"))
+		if on := blockers(states, late); len(on) > 0 {
+			text += ": waiting for " + subject(on, "", "")
+		}
+		return []string{strings.TrimSpace(text)}
 	}
 	if sinks := waitedFor(states); len(sinks) > 0 {
 		return []string{"behind: " + subject(sinks, "is", "are") + " waited for by most"}
 	}
 	return nil
+}
+
+// blockers lists the ranks that the given ones wait for.
+func blockers(states []rankState, ranks []int) []int {
+	var out []int
+	for i := range states {
+		if slices.Contains(ranks, states[i].rank) {
+			out = append(out, states[i].waitsFor()...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // waitersOf lists the ranks that wait for the given one and have not ended.

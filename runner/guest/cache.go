@@ -29,6 +29,11 @@ func MakePrivate(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
+	return CheckPrivate(dir)
+}
+
+// CheckPrivate says why a directory is not one that only this user can enter.
+func CheckPrivate(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
 		return err

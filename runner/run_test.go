@@ -1,0 +1,476 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ccrun/ccrun/host/flight"
+	"github.com/ccrun/ccrun/runner/wasmtest"
+)
+
+// The test binary is also the program whose ranks it starts, and one of
+// several processes that another launcher has started.
+const joinVariable = "CCRUN_TEST_JOIN"
+
+func TestMain(m *testing.M) {
+	switch {
+	case len(os.Args) > 1 && os.Args[1] == "__rank":
+		os.Exit(RankMain(context.Background(), os.Getenv, os.Stdout, os.Stderr))
+	case os.Getenv(joinVariable) != "":
+		os.Exit(joinMain())
+	}
+	os.Exit(m.Run())
+}
+
+const (
+	wasi = "wasi_snapshot_preview1"
+	i32  = wasmtest.I32
+	i64  = wasmtest.I64
+)
+
+// Imports of the test guests, in the order of their indices.
+var imports = []wasmtest.Import{
+	{Module: wasi, Name: "proc_exit", Params: []wasmtest.ValType{i32}},
+	{Module: wasi, Name: "fd_write", Params: []wasmtest.ValType{i32, i32, i32, i32}, Results: []wasmtest.ValType{i32}},
+	{Module: "ccrun_v1", Name: "world", Params: []wasmtest.ValType{i32}, Results: []wasmtest.ValType{i32}},
+	{Module: "ccrun_v1", Name: "barrier", Params: []wasmtest.ValType{i64}, Results: []wasmtest.ValType{i32}},
+	{Module: "ccrun_v1", Name: "stream_create", Params: []wasmtest.ValType{i32}, Results: []wasmtest.ValType{i32}},
+	{Module: "ccrun_v1", Name: "wait", Params: []wasmtest.ValType{i64, i32, i32, i64}, Results: []wasmtest.ValType{i32}},
+	{Module: "ccrun_v1", Name: "signal", Params: []wasmtest.ValType{i64, i32, i32, i64}, Results: []wasmtest.ValType{i32}},
+	{Module: "ccrun_v1", Name: "stream_sync", Params: []wasmtest.ValType{i64, i64}, Results: []wasmtest.ValType{i32}},
+	{Module: "ccrun_v1", Name: "abort", Params: []wasmtest.ValType{i32, i32, i32}, Results: []wasmtest.ValType{i32}},
+}
+
+const (
+	procExit = iota
+	fdWrite
+	world
+	barrier
+	streamCreate
+	wait
+	signal
+	streamSync
+	abort
+)
+
+// Places in a test guest's memory.
+const (
+	worldAt  = 1024 // rank first
+	streamAt = 2048
+	vectorAt = 3072
+	textAt   = 4096
+)
+
+// result calls a function and drops what it returns.
+func result(function int, args ...[]byte) []byte {
+	return wasmtest.Code(wasmtest.Code(args...), wasmtest.Call(function), wasmtest.Drop())
+}
+
+// only runs body on rank 0.
+func only(body ...[]byte) []byte {
+	return wasmtest.Code(result(world, wasmtest.PushI32(worldAt)), wasmtest.Unless(wasmtest.LoadI32(worldAt), body...))
+}
+
+func exit(code int32) []byte {
+	return wasmtest.Code(wasmtest.PushI32(code), wasmtest.Call(procExit))
+}
+
+func enterBarrier() []byte { return result(barrier, wasmtest.PushI64(-1)) }
+
+func newStream() []byte { return result(streamCreate, wasmtest.PushI32(streamAt)) }
+
+func awaitSignal(peer, slot int32, value int64) []byte {
+	return wasmtest.Code(
+		result(wait, wasmtest.LoadI64(streamAt), wasmtest.PushI32(peer), wasmtest.PushI32(slot), wasmtest.PushI64(value)),
+		result(streamSync, wasmtest.LoadI64(streamAt), wasmtest.PushI64(-1)))
+}
+
+func say() []byte {
+	return result(fdWrite, wasmtest.PushI32(1), wasmtest.PushI32(vectorAt), wasmtest.PushI32(1), wasmtest.PushI32(worldAt+512))
+}
+
+const greeting = "hello\nworld\n"
+
+// write makes a module file of a start function that calls main.work.
+func write(t *testing.T, body ...[]byte) string {
+	t.Helper()
+	m := wasmtest.Module{
+		Imports: imports, MemoryPages: 1,
+		Functions: []wasmtest.Function{
+			{Name: "runtime.start", Export: "_start", Body: wasmtest.Call(len(imports) + 1)},
+			{Name: "main.work", Body: wasmtest.Code(body...)},
+		},
+		Data: []wasmtest.Data{
+			{Offset: vectorAt, Bytes: fmt.Sprintf("\x00\x10\x00\x00%c\x00\x00\x00", len(greeting))},
+			{Offset: textAt, Bytes: greeting},
+		},
+	}
+	path := filepath.Join(t.TempDir(), "guest.wasm")
+	if err := os.WriteFile(path, m.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// testRun is a run with all that it printed.
+type testRun struct {
+	*Result
+	stdout, stderr bytes.Buffer
+}
+
+func testConfig(t *testing.T, path string, ranks int) Config {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Config{
+		WasmPath: path, Ranks: ranks, Device: "auto", Timeout: time.Minute, MemoryBytes: 4 << 20, BufferMemoryBytes: 16 << 20,
+		TraceLevel: flight.LevelSlice, Pin: true, Self: self, Env: func(string) string { return "" }, Environ: os.Environ(),
+		CacheDir: filepath.Join(t.TempDir(), "cache"), TempDir: t.TempDir(),
+		stopGrace: 20 * time.Second, // busy machines need longer than users want to wait
+	}
+}
+
+// start runs c and checks that nothing is left of it.
+func start(t *testing.T, ctx context.Context, c Config) *testRun {
+	t.Helper()
+	var r testRun
+	c.Stdout, c.Stderr = &r.stdout, &r.stderr
+	result, err := Run(ctx, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := result.Remove(); err != nil {
+		t.Error(err)
+	}
+	if !isEmpty(t, c.TempDir) {
+		t.Error("the run left files behind")
+	}
+	r.Result = result
+	return &r
+}
+
+func verdictOf(r *testRun) string {
+	if r.Verdict == nil {
+		return fmt.Sprintf("%d", r.ExitCode)
+	}
+	return fmt.Sprintf("%d %s: %s", r.ExitCode, r.Verdict.Kind, r.Verdict.Text)
+}
+
+func TestRuns(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		ranks int
+		body  []byte
+		want  string
+	}{
+		{"return", 3, nil, "0"},
+		{"barrier", 4, wasmtest.Code(enterBarrier(), enterBarrier()), "0"},
+		{"exit code", 3, only(exit(7)), "7 exit: rank 0 exited with code 7"},
+		{"exit code while others wait", 3, wasmtest.Code(only(exit(7)), enterBarrier()), "7 exit: rank 0 exited with code 7"},
+		{"exit code that is ours", 1, exit(112), "107 trap: rank 0 trapped: exited with code 112, and a guest's own are 1 to 95"},
+		{"trap while others wait", 2, wasmtest.Code(only(wasmtest.Unreachable()), enterBarrier()),
+			"107 trap: rank 0 trapped: unreachable\nat main.work\nat runtime.start"},
+		{"abort", 2, wasmtest.Code(only(result(abort, wasmtest.PushI32(42), wasmtest.PushI32(textAt), wasmtest.PushI32(11))), enterBarrier()),
+			"42 abort: rank 0 aborted the run: hello world\nin main.work"},
+		{"memory limit", 1, wasmtest.Code(wasmtest.Grow(64), wasmtest.Drop(), wasmtest.Unreachable()),
+			"115 limit exceeded: limit exceeded: rank 0: its memory limit is used up: it has 65536 bytes and asked for more\nat main.work\nat runtime.start"},
+		{"barrier that one does not enter", 3, wasmtest.Code(only(exit(0)), enterBarrier()), "112 deadlock: deadlock: no rank can move\n" +
+			"rank 0 has ended: its guest returned\n" +
+			"rank 1 waits in main.work: barrier 1: wait for rank 0, which has entered 0\n" +
+			"rank 2 waits in main.work: barrier 1: wait for rank 0, which has entered 0\n" +
+			"behind: rank 0 has ended (its guest returned) and ranks 1 and 2 wait for it"},
+		{"signal that nobody sends", 2, wasmtest.Code(newStream(), only(awaitSignal(1, 5, 3)), enterBarrier()), "112 deadlock: deadlock: no rank can move\n" +
+			"rank 0 waits in main.work: stream_sync: wait for stream 1; stream 1: wait for rank 1 to raise signal slot 5 to 3 (it is 0)\n" +
+			"rank 1 waits in main.work: barrier 1: wait for rank 0, which has entered 0\n" +
+			"cycle: rank 0 waits for rank 1 waits for rank 0\n" +
+			"behind: rank 0 has not entered the barrier that others wait in: waiting for rank 1"},
+		{"operations left running", 2, wasmtest.Code(newStream(),
+			only(result(wait, wasmtest.LoadI64(streamAt), wasmtest.PushI32(1), wasmtest.PushI32(0), wasmtest.PushI64(1)), exit(0)),
+			result(signal, wasmtest.LoadI64(streamAt), wasmtest.PushI32(0), wasmtest.PushI32(0), wasmtest.PushI64(1))), "0"},
+		{"endless loop", 2, wasmtest.Forever(), "117 timeout: the run took longer than 500ms\nrank 0 computes\nrank 1 computes"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			config := testConfig(t, write(t, c.body), c.ranks)
+			if strings.Contains(c.want, "500ms") {
+				config.Timeout, config.stopGrace = 500*time.Millisecond, 0
+			}
+			r := start(t, t.Context(), config)
+			if got := verdictOf(r); got != c.want {
+				t.Errorf("got\n%s\nwant\n%s\nstderr %s", got, c.want, &r.stderr)
+			}
+			if r.ExitCode != 0 && len(r.Verdict.Ranks) != c.ranks {
+				t.Errorf("the verdict has %d ranks", len(r.Verdict.Ranks))
+			}
+		})
+	}
+}
+
+func TestOutputIsPrefixed(t *testing.T) {
+	config := testConfig(t, write(t, say()), 2)
+	config.Prefix = true
+	r := start(t, t.Context(), config)
+	got := make(map[string]int)
+	for l := range strings.Lines(r.stdout.String()) {
+		got[l]++
+	}
+	if fmt.Sprint(got) != "map[[0] hello\n:1 [0] world\n:1 [1] hello\n:1 [1] world\n:1]" || r.stderr.Len() > 0 {
+		t.Errorf("stdout %q, stderr %q", &r.stdout, &r.stderr)
+	}
+}
+
+func TestResultAndKeptRunDirectory(t *testing.T) {
+	config := testConfig(t, write(t, enterBarrier()), 3)
+	config.Keep = true
+	config.RunDir = filepath.Join(t.TempDir(), strings.Repeat("long", 40), "run")
+	r := start(t, t.Context(), config)
+	if r.Ranks != 3 || r.Device != "cpu" || r.Launcher != "launch" || len(r.RunID) != 16 || r.Verified != nil || r.Wall <= 0 {
+		t.Errorf("%+v", r.Result)
+	}
+	for i, peak := range r.GuestPeakBytes {
+		if peak != 65536 {
+			t.Errorf("rank %d: peak of %d bytes", i, peak)
+		}
+	}
+	for i := range 3 {
+		log, err := flight.Open(flightPath(r.RunDir, i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if log.State() != flight.StateDone || log.Rank != i {
+			t.Errorf("rank %d: %v, %v", i, log.State(), log.Meta)
+		}
+		log.Close()
+		data, err := os.ReadFile(reportPath(r.RunDir, i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rep, err := parseReport(data); err != nil || rep.Rank != i || rep.Kind != "" {
+			t.Errorf("rank %d: %+v, %v", i, rep, err)
+		}
+	}
+	for _, name := range []string{lockName, tokenName, socketName} {
+		if _, err := os.Stat(filepath.Join(r.RunDir, name)); err == nil {
+			t.Errorf("%s is left in a kept run directory", name)
+		}
+	}
+}
+
+func TestCancelledRun(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	config := testConfig(t, write(t, wasmtest.Forever()), 2)
+	config.stopGrace = 0
+	config.RunDir = filepath.Join(config.TempDir, "run")
+	go func() {
+		awaitRunning(t, config.RunDir, 2)
+		cancel()
+	}()
+	r := start(t, ctx, config)
+	if got := verdictOf(r); got != "105 signal: stopped by a signal" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// awaitRunning waits until the guests run and gives their process ids.
+func awaitRunning(t *testing.T, dir string, ranks int) []int {
+	pids := make([]int, ranks)
+	deadline := time.After(30 * time.Second)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for rank := 0; rank < ranks; {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Error("the ranks do not start")
+			return pids
+		}
+		log, err := flight.Open(flightPath(dir, rank))
+		if err != nil {
+			continue
+		}
+		if log.State() == flight.StateRunning {
+			pids[rank] = log.PID
+			rank++
+		}
+		log.Close()
+	}
+	return pids
+}
+
+func TestKilledRank(t *testing.T) {
+	config := testConfig(t, write(t, newStream(), wasmtest.Forever(
+		result(signal, wasmtest.LoadI64(streamAt), wasmtest.PushI32(1), wasmtest.PushI32(9), wasmtest.PushI64(7)), enterBarrier())), 4)
+	config.RunDir = filepath.Join(config.TempDir, "run")
+	killed := make(chan time.Time, 1)
+	var pids []int
+	go func() {
+		pids = awaitRunning(t, config.RunDir, 4)
+		killed <- time.Now()
+		_ = unix.Kill(pids[2], unix.SIGKILL)
+	}()
+	r := start(t, t.Context(), config)
+	if took := time.Since(<-killed); took > 2*time.Second {
+		t.Errorf("the others stopped after %v", took)
+	}
+	if got := verdictOf(r); !strings.HasPrefix(got, "111 rank lost: rank 2 was lost: killed by SIGKILL; last operation: signal rank 1, slot 9 to 7") {
+		t.Errorf("got %s", got)
+	}
+	if r.Verdict.Ranks[2].State != "lost" {
+		t.Errorf("%+v", r.Verdict.Ranks)
+	}
+	for _, pid := range pids {
+		if err := unix.Kill(pid, 0); !errors.Is(err, unix.ESRCH) {
+			t.Errorf("process %d is still there: %v", pid, err)
+		}
+	}
+}
+
+func TestRefusedRuns(t *testing.T) {
+	good := write(t)
+	bad := filepath.Join(t.TempDir(), "bad.wasm")
+	m := wasmtest.Module{Imports: []wasmtest.Import{{Module: "ccrun_v1", Name: "barier"}}, MemoryPages: 1,
+		Functions: []wasmtest.Function{{Name: "f", Export: "_start"}}}
+	if err := os.WriteFile(bad, m.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*Config)
+		code   int
+		text   string
+	}{
+		{"no file", func(c *Config) { c.WasmPath += "x" }, ExitUsage, "no such file"},
+		{"unknown import", func(c *Config) { c.WasmPath = bad }, ExitABI, "barier"},
+		{"too little memory", func(c *Config) { c.MemoryBytes = 100 }, ExitLimit, "needs at least 65536 bytes"},
+		{"too many ranks", func(c *Config) { c.Ranks = 100000 }, ExitUsage, "at most 256 ranks"},
+		{"no such device", func(c *Config) { c.Device = "tpu" }, ExitUsage, `no device "tpu"`},
+		{"run directory is a file", func(c *Config) { c.RunDir = good }, ExitUsage, "run directory"},
+		{"no such program", func(c *Config) { c.Self = "/no/such/program" }, ExitUsage, "cannot start rank 0"},
+		{"variables disagree", func(c *Config) { c.Env = environment(torch + "PMI_RANK=1 PMI_SIZE=8") }, ExitUsage, "launchers disagree"},
+		{"-n disagrees", func(c *Config) { c.Ranks = 3; c.Env = environment(torch) }, ExitUsage, "-n 3, but WORLD_SIZE=4"},
+	} {
+		config := testConfig(t, good, 0)
+		config.Stdout, config.Stderr = &bytes.Buffer{}, &bytes.Buffer{}
+		c.change(&config)
+		result, err := Run(t.Context(), config)
+		var refused *Error
+		switch {
+		case !errors.As(err, &refused):
+			t.Errorf("%s: %v, %v", c.name, result, err)
+		case refused.Code != c.code || !strings.Contains(refused.Text, c.text) || strings.Contains(refused.Text, "\n"):
+			t.Errorf("%s: %d %q, hint %q", c.name, refused.Code, refused.Text, refused.Hint)
+		case !isEmpty(t, config.TempDir):
+			t.Errorf("%s: files are left behind", c.name)
+		}
+	}
+}
+
+func TestUnusableCacheIsDoneWithout(t *testing.T) {
+	config := testConfig(t, write(t), 2)
+	if err := os.Mkdir(config.CacheDir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(config.CacheDir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r := start(t, t.Context(), config)
+	if r.ExitCode != 0 || !strings.Contains(r.stderr.String(), "compiled workflows are not kept") {
+		t.Errorf("%d, %q", r.ExitCode, &r.stderr)
+	}
+}
+
+// joinMain is one process of a run that "another launcher" has started.
+func joinMain() int {
+	var c Config
+	if err := json.Unmarshal([]byte(os.Getenv(joinVariable)), &c); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return ExitInternal
+	}
+	c.Env, c.Environ, c.Stdout, c.Stderr = os.Getenv, os.Environ(), os.Stdout, os.Stderr
+	c.Environ = withoutVariable(c.Environ, joinVariable)
+	r, err := Run(context.Background(), c)
+	if err != nil {
+		fmt.Println("refused:", err)
+		return refusal(err).Code
+	}
+	defer func() { _ = r.Remove() }()
+	if r.Verdict != nil {
+		fmt.Println(r.Verdict.Text)
+	}
+	return r.ExitCode
+}
+
+// join starts a process for each environment and gives exit codes and outputs.
+func join(t *testing.T, c Config, environments ...string) string {
+	t.Helper()
+	config, err := json.Marshal(struct { // what of a Config is data
+		WasmPath, Device, Self, CacheDir, TempDir string
+		Timeout                                   time.Duration
+	}{c.WasmPath, c.Device, c.Self, c.CacheDir, c.TempDir, c.Timeout})
+	if err != nil {
+		t.Fatal(err)
+	}
+	outcomes := make([]string, len(environments))
+	var running sync.WaitGroup
+	for i, env := range environments {
+		cmd := exec.Command(c.Self)
+		cmd.Env = append(append(os.Environ(), joinVariable+"="+string(config)), strings.Fields(env)...)
+		running.Go(func() {
+			out, _ := cmd.Output()
+			outcomes[i] = fmt.Sprintf("%d %s", cmd.ProcessState.ExitCode(), strings.TrimSpace(string(out)))
+		})
+	}
+	running.Wait()
+	if !isEmpty(t, c.TempDir) {
+		t.Error("files are left behind")
+	}
+	return strings.Join(outcomes, "\n")
+}
+
+func byHand(rank, size int) string {
+	return fmt.Sprintf("RANK=%d WORLD_SIZE=%d MASTER_ADDR=localhost MASTER_PORT=29500", rank, size)
+}
+
+func TestJoin(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		body []byte
+		envs []string
+		want string
+	}{
+		{"three by hand", enterBarrier(), []string{byHand(2, 3), byHand(1, 3), byHand(0, 3)}, "0 \n0 \n0"},
+		{"one alone", enterBarrier(), []string{byHand(0, 1)}, "0"},
+		{"trap of the launcher's", wasmtest.Code(enterBarrier(), only(wasmtest.Unreachable()), enterBarrier()), []string{byHand(0, 2), byHand(1, 2)},
+			"107 rank 0 trapped: unreachable\nat main.work\nat runtime.start\n107"},
+		{"deadlock", wasmtest.Code(enterBarrier(), only(exit(0)), enterBarrier()), []string{byHand(0, 2), byHand(1, 2)},
+			"112 deadlock: no rank can move\nrank 0 has ended: its guest returned\nrank 1 waits in main.work: barrier 2: wait for rank 0, which has entered 1\n" +
+				"behind: rank 0 has ended (its guest returned) and rank 1 waits for it\n112"},
+		{"sizes disagree", enterBarrier(), []string{byHand(0, 2), byHand(1, 3)},
+			"104 rank 0 says that there are 2 ranks, rank 1 says 3\n104 refused: rank 0 says that there are 2 ranks, rank 1 says 3"},
+		{"one is missing", enterBarrier(), []string{byHand(0, 3), byHand(1, 3)}, "111 rank 2 has not joined\n111"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			config := testConfig(t, write(t, c.body), 0)
+			config.Timeout = time.Minute
+			if c.name == "one is missing" {
+				config.Timeout = 4 * time.Second
+			}
+			if got := strings.TrimSpace(join(t, config, c.envs...)); got != c.want {
+				t.Errorf("got\n%s\nwant\n%s", got, c.want)
+			}
+		})
+	}
+}
