@@ -22,11 +22,13 @@ import (
 	"os/signal"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/ccrun/ccrun/guest-sdk/go/ccrun"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, unix.SIGTERM)
 	defer stop()
 	var err error
 	if len(os.Args) > 1 && os.Args[1] == rankCommand {

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/ccrun/ccrun/guest-sdk/go/ccrun"
 )
@@ -15,6 +17,20 @@ type nanosBy map[string]float64
 type contestant struct {
 	name string
 	run  func(ctx context.Context, size ccrun.ByteSize) (nanosBy, error)
+}
+
+// runLimit is how long one run of a contestant may take; it takes seconds.
+const runLimit = 2 * time.Minute
+
+// runLimited ends a run that hangs.
+func (c contestant) runLimited(ctx context.Context, size ccrun.ByteSize) (nanosBy, error) {
+	ctx, stop := context.WithTimeout(ctx, runLimit)
+	defer stop()
+	measured, err := c.run(ctx, size)
+	if err != nil && ctx.Err() != nil {
+		err = errors.Join(context.Cause(ctx), err)
+	}
+	return measured, err
 }
 
 // rounds is what was measured with one size, a value for each round.
@@ -35,7 +51,7 @@ func play(ctx context.Context, list []contestant, count int, size ccrun.ByteSize
 func (r rounds) play(ctx context.Context, list []contestant, round int, size ccrun.ByteSize) error {
 	for i := range list {
 		c := list[(i+round)%len(list)]
-		measured, err := c.run(ctx, size)
+		measured, err := c.runLimited(ctx, size)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
