@@ -318,6 +318,7 @@ func TestKilledRank(t *testing.T) {
 	var pids []int
 	go func() {
 		pids = awaitRunning(t, config.RunDir, 4)
+		checkPinned(t, pids)
 		killed <- time.Now()
 		_ = unix.Kill(pids[2], unix.SIGKILL)
 	}()
@@ -336,6 +337,52 @@ func TestKilledRank(t *testing.T) {
 			t.Errorf("process %d is still there: %v", pid, err)
 		}
 	}
+}
+
+// checkPinned checks that rank i may only use processor i, modulo what there is.
+func checkPinned(t *testing.T, pids []int) {
+	_, cpus := allowedCPUs()
+	for rank, pid := range pids {
+		var set unix.CPUSet
+		if err := unix.SchedGetaffinity(pid, &set); err != nil {
+			t.Errorf("rank %d: %v", rank, err)
+		} else if set.Count() != 1 || !set.IsSet(cpus[rank%len(cpus)]) {
+			t.Errorf("rank %d may use %d processors, wanted only number %d", rank, set.Count(), cpus[rank%len(cpus)])
+		}
+	}
+}
+
+// Ranks die with a launcher that had no time to tell them.
+func TestKilledLauncher(t *testing.T) {
+	config := testConfig(t, write(t, wasmtest.Forever()), 0)
+	config.RunDir = filepath.Join(config.TempDir, "run")
+	cmd := exec.Command(config.Self)
+	cmd.Env = append(os.Environ(), joinVariable+"="+encode(t, config))
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pids := awaitRunning(t, config.RunDir, DefaultRanks)
+	_ = cmd.Process.Kill() // Wait tells
+	_ = cmd.Wait()
+	deadline := time.After(20 * time.Second)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for _, pid := range pids {
+		for !hasEnded(pid) {
+			select {
+			case <-tick.C:
+			case <-deadline:
+				t.Fatalf("process %d is still there", pid)
+			}
+		}
+	}
+}
+
+// hasEnded reports whether a process is gone, or is kept by a parent that does
+// not look.
+func hasEnded(pid int) bool {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	return err != nil || strings.Contains(string(status), "State:\tZ")
 }
 
 func TestRefusedRuns(t *testing.T) {
@@ -413,21 +460,29 @@ func joinMain() int {
 	return r.ExitCode
 }
 
-// join starts a process for each environment and gives exit codes and outputs.
-func join(t *testing.T, c Config, environments ...string) string {
+// encode gives what of a Config is data.
+func encode(t *testing.T, c Config) string {
 	t.Helper()
-	config, err := json.Marshal(struct { // what of a Config is data
-		WasmPath, Device, Self, CacheDir, TempDir string
-		Timeout                                   time.Duration
-	}{c.WasmPath, c.Device, c.Self, c.CacheDir, c.TempDir, c.Timeout})
+	data, err := json.Marshal(struct {
+		WasmPath, Device, Self, CacheDir, TempDir, RunDir string
+		Timeout                                           time.Duration
+		Pin                                               bool
+	}{c.WasmPath, c.Device, c.Self, c.CacheDir, c.TempDir, c.RunDir, c.Timeout, c.Pin})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return string(data)
+}
+
+// join starts a process for each environment and gives exit codes and outputs.
+func join(t *testing.T, c Config, environments ...string) string {
+	t.Helper()
+	config := encode(t, c)
 	outcomes := make([]string, len(environments))
 	var running sync.WaitGroup
 	for i, env := range environments {
 		cmd := exec.Command(c.Self)
-		cmd.Env = append(append(os.Environ(), joinVariable+"="+string(config)), strings.Fields(env)...)
+		cmd.Env = append(append(os.Environ(), joinVariable+"="+config), strings.Fields(env)...)
 		running.Go(func() {
 			out, _ := cmd.Output()
 			outcomes[i] = fmt.Sprintf("%d %s", cmd.ProcessState.ExitCode(), strings.TrimSpace(string(out)))
