@@ -68,7 +68,7 @@ func (v outputsValue) write(ctx context.Context, s *state, run *traces.Run, info
 	for _, o := range v {
 		switch o.name {
 		case "otlp":
-			exportOTLP(ctx, s, run, info, spans)
+			exportOTLP(ctx, s, run, info, spans, true)
 			exported = true
 		case "json":
 			if _, err := traces.WriteJSONFile(o.file, run, info, spans); err != nil {
@@ -77,7 +77,7 @@ func (v outputsValue) write(ctx context.Context, s *state, run *traces.Run, info
 		}
 	}
 	if !exported && wantsOTLP(s.env) {
-		exportOTLP(ctx, s, run, info, spans)
+		exportOTLP(ctx, s, run, info, spans, false)
 	}
 	return errors.Join(errs...)
 }
@@ -86,13 +86,14 @@ func wantsOTLP(env func(string) string) bool {
 	return env("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || env("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != ""
 }
 
-// exportOTLP sends spans and warns of those that did not arrive.
-func exportOTLP(ctx context.Context, s *state, run *traces.Run, info traces.Info, spans traces.SpanOptions) {
+// exportOTLP sends spans and warns of those that did not arrive. That the
+// environment turns exporting off is worth a word if a flag asked for it.
+func exportOTLP(ctx context.Context, s *state, run *traces.Run, info traces.Info, spans traces.SpanOptions, asked bool) {
 	stats, err := traces.ExportOTLP(ctx, run, info, spans)
 	switch {
 	case err != nil:
 		fmt.Fprintf(s.stderr, "ccrun: warning: %v (%v)\n", err, stats)
-	case stats.Disabled != "":
+	case stats.Disabled != "" && asked:
 		fmt.Fprintf(s.stderr, "ccrun: warning: no spans were exported: %s\n", stats.Disabled)
 	}
 }
