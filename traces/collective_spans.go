@@ -50,7 +50,7 @@ func (e *emitter) collective(c *Collective) {
 
 // counts says how many spans the collective has at each level.
 func (s *scene) counts() (n [flight.LevelMessage + 1]int) {
-	var chunks, slices, messages int
+	var chunks, flows, slices, messages int
 	for i := range s.c.Transfers {
 		t := &s.c.Transfers[i]
 		for _, rank := range [...]int32{t.Source, t.Dest} {
@@ -58,16 +58,14 @@ func (s *scene) counts() (n [flight.LevelMessage + 1]int) {
 				chunks++
 			}
 		}
-		if len(t.Flows) > 1 {
-			chunks += len(t.Flows)
-		}
+		flows += len(t.Flows)
 		slices += len(t.Slices) + len(t.Sends)
 		for j := range t.Flows {
 			messages += len(t.Flows[j].Messages)
 		}
 	}
 	n[flight.LevelCollective] = 1 + len(s.c.Parts)
-	n[flight.LevelFlow] = n[flight.LevelCollective] + chunks
+	n[flight.LevelFlow] = n[flight.LevelCollective] + chunks + flows
 	n[flight.LevelSlice] = n[flight.LevelFlow] + slices + len(s.c.Local)
 	n[flight.LevelMessage] = n[flight.LevelSlice] + messages
 	return n
@@ -163,13 +161,11 @@ func (s *scene) transfer(t *Transfer) {
 	if dest.moves {
 		mover = &dest
 	}
-	if len(t.Flows) > 1 {
-		for i := range t.Flows {
-			s.flowSpan(mover, &t.Flows[i])
-		}
+	for i := range t.Flows {
+		s.flowSpan(mover, &t.Flows[i])
 	}
 	if s.level >= flight.LevelSlice {
-		s.slices(&source, &dest)
+		s.slices(&source, &dest, s.flowLinks(mover))
 	}
 	if s.level >= flight.LevelMessage {
 		s.messages(mover)
@@ -186,17 +182,13 @@ func (s *scene) chunkSpan(e *end, links []Link) {
 		start = min(max(start, p.Start), p.Finish)
 		stop = min(max(stop, start), p.Finish)
 	}
-	attributes := []Attribute{
-		intAttr("ccl.chunk.id", e.Chunk), intAttr("ccl.step", e.Step), intAttr("ccl.peer.rank", e.peer), intAttr("ccl.bytes", e.Bytes),
-		intAttr("ccl.flow.count", len(e.Flows)), intAttr("ccl.rcct_ns", e.RCCT()),
-	}
-	if len(e.Flows) == 1 { // no span of its own
-		f := &e.Flows[0]
-		attributes = append(attributes, intAttr("ccl.flow.id", f.ID), intAttr("ccl.fct_ns", f.FCT()), intAttr("ccl.message.count", len(f.Messages)))
-	}
 	s.emit(e.chunk, &Span{
 		Trace: s.id.trace, ID: s.id.span(e.at(e.chunk)), Parent: s.rankID(e.rank), Start: start, End: stop,
-		Attributes: attributes, Links: links, Failure: failure(e.Status), Resource: s.resources.byRank[e.rank],
+		Attributes: []Attribute{
+			intAttr("ccl.chunk.id", e.Chunk), intAttr("ccl.step", e.Step), intAttr("ccl.peer.rank", e.peer), intAttr("ccl.bytes", e.Bytes),
+			intAttr("ccl.flow.count", len(e.Flows)), intAttr("ccl.rcct_ns", e.RCCT()),
+		},
+		Links: links, Failure: failure(e.Status), Resource: s.resources.byRank[e.rank],
 	})
 }
 

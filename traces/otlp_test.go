@@ -147,7 +147,7 @@ func TestBatches(t *testing.T) {
 	c := newGRPCCollector(t)
 	info := exportInfo(t, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": c.endpoint, "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"})
 	stats, err := ExportOTLP(t.Context(), run, info, SpanOptions{})
-	if want := int64(10*(1+8+56*2+56*8) + 1); err != nil || stats.Spans != want {
+	if want := int64(10*(1+8+56*3+56*8) + 1); err != nil || stats.Spans != want {
 		t.Fatalf("%v, %v, want %d spans", stats, err, want)
 	}
 	if len(c.requests) != 2 {

@@ -156,7 +156,7 @@ func TestNearestRank(t *testing.T) {
 		percent, want int64
 	}{
 		{[]int64{7}, 50, 7}, {[]int64{7}, 99, 7}, {[]int64{1, 2}, 50, 1}, {[]int64{1, 2, 3}, 50, 2},
-		{hundred, 50, 50}, {hundred, 95, 95}, {hundred, 99, 99}, {hundred[:20], 95, 19}, {hundred[:20], 99, 20},
+		{hundred, 50, 50}, {hundred, 95, 95}, {hundred, 99, 99}, {hundred[:20], 95, 19}, {hundred[:20], 99, 20}, {hundred[:12], 95, 12},
 	} {
 		if got := nearestRank(c.values, int(c.percent)); got != c.want {
 			t.Errorf("p%d of %d values: %d, want %d", c.percent, len(c.values), got, c.want)

@@ -82,17 +82,16 @@ var schema = [...]spanSchema{
 		chunkAttributes},
 	termFlow: {"flow", flight.LevelFlow, KindProducer, "chunk send, or chunk recv if the destination moves the bytes", "", "first message's start .. last one's end (FCT)",
 		[]string{"ccl.flow.id", "ccl.chunk.id", "ccl.step", "ccl.peer.rank", "ccl.bytes", "ccl.message.count", "ccl.fct_ns"}},
-	termSliceSend: {"slice send", flight.LevelSlice, KindProducer, "chunk send", "", "first message's start .. last one's end",
+	termSliceSend: {"slice send", flight.LevelSlice, KindProducer, "chunk send", "flow, each that moves it", "first message's start .. last one's end",
 		append(slices.Clone(sliceAttributes), "peer.service")},
-	termSliceRecv:   {"slice recv", flight.LevelSlice, KindConsumer, "chunk recv", "slice send, if the source sent", "first message's start .. last one's end", sliceAttributes},
-	termSliceReduce: {"slice reduce", flight.LevelSlice, KindInternal, "chunk recv, or rank if nothing crosses ranks", "", "start .. end", sliceAttributes},
+	termSliceRecv:   {"slice recv", flight.LevelSlice, KindConsumer, "chunk recv", "slice send, if the source sent; flow, each that moves it", "first message's start .. last one's end", sliceAttributes},
+	termSliceReduce: {"slice reduce", flight.LevelSlice, KindInternal, "chunk recv, or rank if nothing crosses ranks", "flow, if bytes cross ranks", "start .. end", sliceAttributes},
 	termSliceCopy:   {"slice copy", flight.LevelSlice, KindInternal, "rank", "", "start .. end", sliceAttributes},
-	termMessage: {"message", flight.LevelMessage, KindClient, "flow, or the chunk if that has one flow", "slice", "start .. end",
+	termMessage: {"message", flight.LevelMessage, KindClient, "flow", "slice", "start .. end",
 		[]string{"ccl.message.id", "ccl.flow.id", "ccl.slice.id", "ccl.bytes"}},
 }
 
-var chunkAttributes = []string{"ccl.chunk.id", "ccl.step", "ccl.peer.rank", "ccl.bytes", "ccl.flow.count", "ccl.rcct_ns",
-	"ccl.flow.id", "ccl.fct_ns", "ccl.message.count"}
+var chunkAttributes = []string{"ccl.chunk.id", "ccl.step", "ccl.peer.rank", "ccl.bytes", "ccl.flow.count", "ccl.rcct_ns"}
 
 var sliceAttributes = []string{"ccl.slice.id", "ccl.chunk.id", "ccl.step", "ccl.peer.rank", "ccl.bytes", "ccl.message.count"}
 

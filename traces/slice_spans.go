@@ -2,25 +2,43 @@ package traces
 
 import "github.com/ccrun/ccrun/host/op"
 
+// flowLinks gives, for each slice, links to the flows that move it: a slice
+// and a flow both divide the chunk, so neither is the other's parent.
+func (s *scene) flowLinks(mover *end) map[uint32][]Link {
+	links := make(map[uint32][]Link, len(mover.Slices))
+	for i := range mover.Flows {
+		f := &mover.Flows[i]
+		link := Link{s.id.trace, s.flowID(mover, f)}
+		for j := range f.Messages {
+			slice := f.Messages[j].Slice
+			if to := links[slice]; len(to) == 0 || to[len(to)-1] != link {
+				links[slice] = append(to, link)
+			}
+		}
+	}
+	return links
+}
+
 // slices emits the slices of a transfer: at the end that moves them, and if
 // both ends recorded theirs, at both, the receiver's linked to the sender's.
-func (s *scene) slices(source, dest *end) {
+// All are linked to their flows.
+func (s *scene) slices(source, dest *end, flows map[uint32][]Link) {
 	if !dest.moves {
 		for i := range source.Slices {
-			s.sliceSpan(source, &source.Slices[i], nil)
+			s.sliceSpan(source, &source.Slices[i], flows[source.Slices[i].ID])
 		}
 		return
 	}
 	sent := make(map[uint32]bool, len(source.Sends))
 	for i := range source.Sends {
 		sent[source.Sends[i].ID] = true
-		s.sliceSpan(source, &source.Sends[i], nil)
+		s.sliceSpan(source, &source.Sends[i], flows[source.Sends[i].ID])
 	}
 	for i := range dest.Slices {
 		piece := &dest.Slices[i]
-		var links []Link
+		links := flows[piece.ID]
 		if sent[piece.ID] {
-			links = []Link{{s.id.trace, s.sliceID(source, piece)}}
+			links = append([]Link{{s.id.trace, s.sliceID(source, piece)}}, links...)
 		}
 		s.sliceSpan(dest, piece, links)
 	}
@@ -58,9 +76,6 @@ func (s *scene) messages(e *end) {
 	for i := range e.Flows {
 		f := &e.Flows[i]
 		parent := s.flowID(e, f)
-		if len(e.Flows) == 1 {
-			parent = s.id.span(e.at(e.chunk))
-		}
 		for j := range f.Messages {
 			m := &f.Messages[j]
 			at := e.at(termMessage)

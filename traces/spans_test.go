@@ -158,6 +158,16 @@ func TestSpanIdentifiersAreStable(t *testing.T) {
 	}
 }
 
+// TestSpanIdentifiersDependOnTheGroup keeps the first collectives of two
+// communicators apart.
+func TestSpanIdentifiersDependOnTheGroup(t *testing.T) {
+	world, group, other := newIdentity("run-1", 0, 1), newIdentity("run-1", 1, 1), newIdentity("run-1", 256, 1)
+	at := place{term: termCollective}
+	if world.trace == group.trace || group.trace == other.trace || world.span(at) == group.span(at) || group.span(at) == other.span(at) {
+		t.Errorf("groups 0, 1 and 256: traces %s, %s, %s", world.trace, group.trace, other.trace)
+	}
+}
+
 func TestSpansDependOnTheRunOnly(t *testing.T) {
 	run := tracedRun(t)
 	first := slices.Collect(Spans(run, Info{RunID: "a"}, SpanOptions{}))
@@ -189,6 +199,21 @@ func TestLimits(t *testing.T) {
 		}
 		if o.Total > 0 && made > o.Total {
 			t.Errorf("%+v: %d made", o, made)
+		}
+	}
+}
+
+// TestLimitIsInclusive gives a collective exactly as many spans as it has.
+func TestLimitIsInclusive(t *testing.T) {
+	rec := newRecording(t, 2, 0)
+	ring{ranks: 2, slices: 1, iterations: 1, sliceBytes: 64, sliceNanos: 10, kind: op.Put}.record(rec)
+	run := rec.open(t)
+	const whole = 13 // 1 collective, 2 ranks, 4 ends of chunks, 2 flows, 2 slices, 2 messages
+	for limit, want := range map[int]int{whole: whole + 1, whole - 1: whole - 2 + 1} {
+		made := 0
+		dropped := walk(run, &Info{}, SpanOptions{Level: flight.LevelMessage, PerCollective: limit}, func(*Span) bool { made++; return true })
+		if made != want || int(dropped) != whole+1-want {
+			t.Errorf("limit %d: %d made and %d dropped, want %d and %d", limit, made, dropped, want, whole+1-want)
 		}
 	}
 }
