@@ -74,9 +74,10 @@ func Open(c device.Config) (device.Device, error) {
 	d := &Device{
 		rank: c.Rank, size: c.Size, exchange: c.Exchange, recorder: c.Recorder, opTimeout: c.OpTimeout,
 		memoryBytes: limit, spins: spinPauses, own: a, lanes: 1,
-		peers:  make([]atomic.Pointer[arena], c.Size),
-		mail:   make([]channelState, c.Size*sendChannels),
-		memory: newMemory(a.heapBytes(), limit),
+		peers:    make([]atomic.Pointer[arena], c.Size),
+		mail:     make([]channelState, c.Size*sendChannels),
+		memory:   newMemory(a.heapBytes(), limit),
+		progress: newProgress(),
 	}
 	if c.Size > onlineProcessors() {
 		d.spins = spinPausesCrowded

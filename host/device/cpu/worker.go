@@ -57,21 +57,27 @@ func (d *Device) kick(but *stream) {
 // progress looks after a single stream, whose worker is not woken for each
 // operation because the guest will most likely wait for it and then executes
 // it itself. If the guest does something else for a while, progress wakes the
-// worker.
+// worker. It waits in Go's timers and channels, never in a system call: the Go
+// scheduler watches for those every 20 us as long as there are any, on the
+// processor that the guest's thread is pinned to.
 type progress struct {
-	started  bool // the guest's thread only
-	stopping atomic.Bool
-	asleep   atomic.Bool
-	word     atomic.Uint64
+	started bool // the guest's thread only
+	asleep  atomic.Bool
+	rouse   chan struct{} // something to look after
+	stopped chan struct{} // closed by stop
 }
 
 // Periods between looks, and looks without work before progress goes to sleep
 // and needs to be woken.
 const (
-	lookNanosMin = int64(60 * time.Microsecond)
-	lookNanosMax = int64(time.Millisecond)
-	idleLooks    = 16
+	lookMin   = 60 * time.Microsecond
+	lookMax   = time.Millisecond
+	idleLooks = 16
 )
+
+func newProgress() progress {
+	return progress{rouse: make(chan struct{}, 1), stopped: make(chan struct{})}
+}
 
 // expect makes sure that progress is looking.
 func (p *progress) expect(d *Device) {
@@ -81,56 +87,56 @@ func (p *progress) expect(d *Device) {
 		go p.run(d)
 		return
 	}
-	if p.asleep.Load() {
-		p.rouse()
+	if p.asleep.Load() && p.asleep.CompareAndSwap(true, false) {
+		p.rouse <- struct{}{} // asleep is set after the one before was taken
 	}
 }
 
-func (p *progress) rouse() {
-	p.asleep.Store(false)
-	p.word.Add(1)
-	futexWake(&p.word)
-}
-
-func (p *progress) stop() {
-	p.stopping.Store(true)
-	if p.started {
-		p.rouse()
-	}
-}
+func (p *progress) stop() { close(p.stopped) }
 
 // run looks at the streams as long as they are used. Looks become rarer while
 // the guest keeps up with its own work.
 func (p *progress) run(d *Device) {
 	defer d.workers.Done()
+	timer := time.NewTimer(lookMin)
+	defer timer.Stop()
 	var last [laneCount]look
-	nanos, idle := lookNanosMin, 0
-	for !p.stopping.Load() {
-		if idle > idleLooks {
-			p.sleep(d)
-			idle = 0
+	period, idle := lookMin, 0
+	for {
+		select {
+		case <-p.stopped:
+			return
+		case <-timer.C:
 		}
-		futexWait(&p.word, p.word.Load(), nanos)
 		stalled, used := d.look(&last)
-		nanos = min(nanos*2, lookNanosMax)
+		period = min(period*2, lookMax)
 		if stalled {
-			nanos = lookNanosMin
+			period = lookMin
 		}
 		idle++
 		if used {
 			idle = 0
 		}
+		if idle > idleLooks {
+			p.sleep(d)
+			idle = 0
+		}
+		timer.Reset(period)
 	}
 }
 
-// sleep waits until expect is called.
+// sleep waits until expect is called. Announcing sleep comes before the last
+// look: work that was appended before it is seen here, work appended after it
+// finds progress asleep.
 func (p *progress) sleep(d *Device) {
-	seen := p.word.Load()
 	p.asleep.Store(true)
-	for p.asleep.Load() && !p.stopping.Load() && !d.pending() {
-		futexWait(&p.word, seen, int64(time.Second))
+	if d.pending() && p.asleep.CompareAndSwap(true, false) {
+		return
 	}
-	p.asleep.Store(false)
+	select {
+	case <-p.rouse:
+	case <-p.stopped:
+	}
 }
 
 // look is what progress saw of a stream.

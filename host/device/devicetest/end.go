@@ -63,9 +63,11 @@ func endAbort(t *testing.T, open Open) {
 		"event":   func(r *rank, _ device.Stream, e device.Event) error { return e.Sync(device.Forever) },
 		"barrier": func(r *rank, _ device.Stream, _ device.Event) error { return r.Barrier(device.Forever) },
 		"close":   func(r *rank, s device.Stream, _ device.Event) error { return s.Close() },
-		"recv": func(r *rank, _ device.Stream, _ device.Event) error {
-			s := r.stream()
-			r.submit(s, recv(1, 0, at(r.alloc(1), 0), 1))
+		"recv": func(r *rank, s device.Stream, _ device.Event) error {
+			o := recv(1, 0, at(r.alloc(1), 0), 1)
+			if err := s.Submit(&o); err != nil {
+				return err
+			}
 			return s.Sync(device.Forever)
 		},
 		"full": func(r *rank, s device.Stream, _ device.Event) error {

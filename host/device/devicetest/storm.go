@@ -90,8 +90,12 @@ func (p *program) step() {
 	case op.Reduce:
 		c.o.Red = redOps[p.random.IntN(len(redOps))]
 		for range 1 + p.random.IntN(op.MaxSources) {
-			c.o.Sources[len(c.sources)].Off = offset()
-			c.sources = append(c.sources, p.random.IntN(p.size))
+			from, rank := offset(), p.random.IntN(p.size)
+			if rank == c.dst && from/stormBlockBytes == c.o.Dst.Off/stormBlockBytes {
+				from = c.o.Dst.Off // in place, or apart: what overlaps otherwise is undefined
+			}
+			c.o.Sources[len(c.sources)].Off = from
+			c.sources = append(c.sources, rank)
 		}
 		c.o.SourceCount = uint8(len(c.sources))
 	}
