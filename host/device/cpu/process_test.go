@@ -86,29 +86,38 @@ type process struct {
 // startProcesses starts the ranks of a program, each pinned to a processor.
 func startProcesses(tb testing.TB, program string, size, n int) []*process {
 	tb.Helper()
+	programs := make([]string, size)
+	for i := range programs {
+		programs[i] = program
+	}
+	ranks, _ := startMixed(tb, programs, n)
+	return ranks
+}
+
+// startMixed starts one rank of each program, and gives the exchange too.
+func startMixed(tb testing.TB, programs []string, n int) ([]*process, *devicetest.Exchange) {
+	tb.Helper()
 	self, err := os.Executable()
 	must(tb, err)
-	dir := tb.TempDir()
-	serveExchange(tb, dir)
+	dir, size := tb.TempDir(), len(programs)
+	exchange := serveExchange(tb, dir)
 	ranks := make([]*process, size)
-	for i := range ranks {
+	for i, program := range programs {
 		result := filepath.Join(dir, "result-"+strconv.Itoa(i))
 		config, err := json.Marshal(processConfig{Program: program, Rank: i, Size: size, N: n, Dir: dir, Result: result})
 		must(tb, err)
 		p := &process{Cmd: exec.Command(self), result: result}
 		p.Env = append(os.Environ(), processEnv+"="+string(config))
 		p.Stderr = os.Stderr
-		must(tb, startPinned(p.Cmd, i%onlineCPUs()))
+		must(tb, startPinned(p.Cmd, i%runtime.NumCPU()))
 		tb.Cleanup(func() {
 			_ = p.Process.Kill() // fails if it has ended, as it should
 			_ = p.Wait()
 		})
 		ranks[i] = p
 	}
-	return ranks
+	return ranks, exchange
 }
-
-func onlineCPUs() int { return runtime.NumCPU() }
 
 // startPinned starts a command whose threads inherit one processor.
 func startPinned(c *exec.Cmd, processor int) error {
@@ -157,14 +166,23 @@ func (s *ExchangeServer) Get(c ExchangeCall, reply *[]byte) error {
 	return err
 }
 
-func serveExchange(tb testing.TB, dir string) {
+func serveExchange(tb testing.TB, dir string) *devicetest.Exchange {
 	tb.Helper()
-	server := rpc.NewServer()
-	must(tb, server.RegisterName("x", new(ExchangeServer)))
+	server, served := rpc.NewServer(), new(ExchangeServer)
+	must(tb, server.RegisterName("x", served))
 	listener, err := net.Listen("unix", filepath.Join(dir, "exchange"))
 	must(tb, err)
 	tb.Cleanup(func() { _ = listener.Close() })
-	go server.Accept(listener)
+	go func() {
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go server.ServeConn(connection)
+		}
+	}()
+	return &served.exchange
 }
 
 // remoteExchange is an exchange that another process serves.
@@ -185,4 +203,32 @@ func (x remoteExchange) Get(key string, timeout time.Duration) ([]byte, error) {
 
 func (x remoteExchange) CompareAndSwap(string, []byte, []byte) ([]byte, error) {
 	return nil, device.ErrMissing
+}
+
+// TestProcessRing runs a ring of ranks that are processes, more of them than
+// most machines have processors.
+func TestProcessRing(t *testing.T) {
+	for _, size := range []int{2, 5} {
+		for i, p := range startProcesses(t, "ring", size, 200) {
+			if got := p.finish(t); got != "200" {
+				t.Errorf("rank %d of %d: %s of 200 rounds right", i, size, got)
+			}
+		}
+	}
+}
+
+// TestProcessKilled kills a rank with SIGKILL. Its memory stays with those who
+// have mapped it, and waits for it end.
+func TestProcessKilled(t *testing.T) {
+	ranks, exchange := startMixed(t, []string{"survivor", "victim"}, 0)
+	_, err := exchange.Get("ready", time.Minute)
+	must(t, err)
+	must(t, ranks[1].Process.Kill())
+	if err := ranks[1].Wait(); err == nil {
+		t.Error("the victim ended in peace")
+	}
+	must(t, exchange.Set("killed", []byte{1}))
+	if got := ranks[0].finish(t); got != "0 wrong, barrier times out: true" {
+		t.Errorf("the survivor found %s", got)
+	}
 }

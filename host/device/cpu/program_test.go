@@ -2,6 +2,7 @@ package cpu_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -10,10 +11,15 @@ import (
 	"github.com/ccrun/ccrun/host/op"
 )
 
+var errEnough = errors.New("enough")
+
 // programs are what ranks that are processes can run.
 var programs = map[string]func(processConfig, device.Device) (string, error){
 	"pingpong": pingPongProgram,
 	"barrier":  barrierProgram,
+	"ring":     ringProgram,
+	"victim":   victimProgram,
+	"survivor": survivorProgram,
 }
 
 // batchRounds is how many rounds are timed together. The best batch counts:
@@ -103,4 +109,98 @@ func barrierProgram(c processConfig, d device.Device) (string, error) {
 		}
 	}
 	return fmt.Sprint(float64(best) / batchRounds), nil
+}
+
+// ringProgram hands each rank's pattern around the ring, by put into the next
+// rank's memory, and returns how many rounds were right.
+func ringProgram(c processConfig, d device.Device) (string, error) {
+	const size = 50_000
+	mine, next, err := neighbours(c, d, 2*size)
+	if err != nil {
+		return "", err
+	}
+	s, err := d.NewStream()
+	if err != nil {
+		return "", err
+	}
+	to, from := int32((c.Rank+1)%c.Size), int32((c.Rank+c.Size-1)%c.Size)
+	right := 0
+	for i := range c.N {
+		var found op.Result
+		seed, half := uint64(i*c.Size), int64(i%2)*size
+		for _, o := range []op.Op{
+			{Kind: op.Wait, Peer: to, Slot: 1, Value: uint64(max(i-1, 0))},
+			{Kind: op.Fill, Dst: op.View{Buf: next, Off: half}, Bytes: size, Value: seed + uint64(c.Rank)},
+			{Kind: op.Signal, Peer: to, Value: uint64(i + 1)},
+			{Kind: op.Wait, Peer: from, Value: uint64(i + 1)},
+			{Kind: op.Verify, Dst: op.View{Buf: mine, Off: half}, Bytes: size, Value: seed + uint64(from), Result: &found},
+			{Kind: op.Signal, Peer: from, Slot: 1, Value: uint64(i + 1)},
+		} {
+			if err := s.Submit(&o); err != nil {
+				return "", err
+			}
+		}
+		if err := s.Sync(time.Minute); err != nil {
+			return "", err
+		}
+		if found.Mismatches == 0 {
+			right++
+		}
+	}
+	return strconv.Itoa(right), d.Barrier(time.Minute)
+}
+
+// victimProgram fills its memory, says so, and waits to be killed.
+func victimProgram(c processConfig, d device.Device) (string, error) {
+	mine, _, err := neighbours(c, d, 1<<20)
+	if err != nil {
+		return "", err
+	}
+	pattern := make([]byte, 1<<20)
+	op.FillPattern(pattern, op.U8, 7, 0)
+	if err := d.Write(op.View{Buf: mine}, pattern); err != nil {
+		return "", err
+	}
+	if err := d.Barrier(time.Minute); err != nil {
+		return "", err
+	}
+	if err := c.exchange.Set("ready", []byte{1}); err != nil {
+		return "", err
+	}
+	return "", d.Barrier(time.Minute) // nobody comes
+}
+
+// survivorProgram goes on using the memory of a rank that was killed, and
+// returns what it found.
+func survivorProgram(c processConfig, d device.Device) (string, error) {
+	mine, next, err := neighbours(c, d, 1<<20)
+	if err != nil {
+		return "", err
+	}
+	if err := d.Barrier(time.Minute); err != nil {
+		return "", err
+	}
+	if _, err := c.exchange.Get("killed", time.Minute); err != nil {
+		return "", err
+	}
+	s, err := d.NewStream()
+	if err != nil {
+		return "", err
+	}
+	var found op.Result
+	for _, o := range []op.Op{
+		{Kind: op.Get, Dst: op.View{Buf: mine}, Src: op.View{Buf: next}, Bytes: 1 << 20},
+		{Kind: op.Put, Dst: op.View{Buf: next, Off: 100}, Src: op.View{Buf: mine}, Bytes: 1000},
+		{Kind: op.Signal, Peer: int32(1 - c.Rank), Value: 1},
+		{Kind: op.Verify, Dst: op.View{Buf: mine}, Bytes: 1 << 20, Value: 7, Result: &found},
+	} {
+		if err := s.Submit(&o); err != nil {
+			return "", err
+		}
+	}
+	if err := s.Sync(time.Minute); err != nil {
+		return "", err
+	}
+	stuck := d.Barrier(50 * time.Millisecond)
+	return fmt.Sprintf("%d wrong, barrier times out: %v", found.Mismatches, errors.Is(stuck, device.ErrTimeout)), nil
 }
