@@ -167,7 +167,14 @@ func victimProgram(c processConfig, d device.Device) (string, error) {
 	if err := c.exchange.Set("ready", []byte{1}); err != nil {
 		return "", err
 	}
-	return "", d.Barrier(time.Minute) // nobody comes
+	s, err := d.NewStream()
+	if err != nil {
+		return "", err
+	}
+	if err := s.Submit(&op.Op{Kind: op.Wait, Slot: 5, Value: 1}); err != nil {
+		return "", err
+	}
+	return "", s.Sync(time.Minute) // nobody raises it
 }
 
 // survivorProgram goes on using the memory of a rank that was killed, and

@@ -68,14 +68,17 @@ func (d *Device) Import(peer int, h device.Handle) (op.Buffer, error) {
 }
 
 // attach gives the arena of a rank, mapping it when it is needed first.
-func (d *Device) attach(peer int) (*arena, error) {
+func (d *Device) attach(peer int) (*arena, error) { return d.attachUntil(peer, never) }
+
+// attachUntil is attach with a deadline besides the device's own.
+func (d *Device) attachUntil(peer int, deadline int64) (*arena, error) {
 	if peer < 0 || peer >= d.size {
 		return nil, fmt.Errorf("rank %d of %d: %w", peer, d.size, device.ErrPeer)
 	}
 	if a := d.peers[peer].Load(); a != nil {
 		return a, nil
 	}
-	name, err := d.findArena(peer)
+	name, err := d.findArena(peer, deadline)
 	if err != nil {
 		return nil, err
 	}
@@ -98,12 +101,13 @@ func (d *Device) adopt(a *arena) {
 
 // findArena asks for the address of a peer's arena in rounds, so that an abort
 // ends the wait.
-func (d *Device) findArena(peer int) ([]byte, error) {
+func (d *Device) findArena(peer int, deadline int64) ([]byte, error) {
 	limit := attachTimeout
 	if d.opTimeout > 0 {
 		limit = d.opTimeout
 	}
-	deadline := d.Now() + int64(limit)
+	start := d.Now()
+	deadline = min(deadline, start+int64(limit))
 	waits := false
 	defer func() {
 		if waits && d.recorder != nil {
@@ -111,7 +115,8 @@ func (d *Device) findArena(peer int) ([]byte, error) {
 		}
 	}()
 	for {
-		name, err := d.exchange.Get(arenaKey(peer), time.Duration(parkNanos))
+		round := min(parkNanos, max(deadline-d.Now(), 0))
+		name, err := d.exchange.Get(arenaKey(peer), time.Duration(round))
 		if err == nil || !errors.Is(err, device.ErrTimeout) {
 			return name, err
 		}
@@ -119,7 +124,8 @@ func (d *Device) findArena(peer int) ([]byte, error) {
 			return nil, err
 		}
 		if d.Now() >= deadline {
-			return nil, fmt.Errorf("rank %d has not published its memory after %v: %w", peer, limit, device.ErrTimeout)
+			return nil, fmt.Errorf("rank %d has not published its memory after %v: %w",
+				peer, time.Duration(d.Now()-start).Round(time.Millisecond), device.ErrTimeout)
 		}
 		if d.recorder == nil {
 			continue
