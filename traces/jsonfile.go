@@ -36,16 +36,21 @@ func WriteJSON(w io.Writer, r *Run, info Info, o SpanOptions) (ExportStats, erro
 }
 
 // WriteJSONFile is [WriteJSON] to a file, which appears when it is whole: on an
-// error, such as a full disk, what was there before is still there. A path
-// that is no regular file, such as /dev/stdout, is written to as it is.
+// error, such as a full disk, what was there before is still there. Links are
+// followed. What is no regular file, or lies below /dev or /proc as /dev/stdout
+// does, is written to as it is.
 func WriteJSONFile(path string, r *Run, info Info, o SpanOptions) (ExportStats, error) {
-	if existing, err := os.Stat(path); err == nil && !existing.Mode().IsRegular() {
-		return writeJSONTo(path, r, info, o)
+	target, whole, err := jsonTarget(path)
+	if err != nil {
+		return ExportStats{}, fmt.Errorf("spans: %w", err)
 	}
-	part := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".part")
+	if !whole {
+		return writeJSONTo(target, r, info, o)
+	}
+	part := filepath.Join(filepath.Dir(target), "."+filepath.Base(target)+".part")
 	stats, err := writeJSONTo(part, r, info, o)
 	if err == nil {
-		err = os.Rename(part, path)
+		err = os.Rename(part, target)
 	}
 	if err != nil {
 		os.Remove(part)
@@ -55,7 +60,7 @@ func WriteJSONFile(path string, r *Run, info Info, o SpanOptions) (ExportStats, 
 }
 
 func writeJSONTo(path string, r *Run, info Info, o SpanOptions) (ExportStats, error) {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+	file, err := openTarget(path)
 	if err != nil {
 		return ExportStats{}, err
 	}

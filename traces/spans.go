@@ -157,11 +157,20 @@ func (e *emitter) marks() {
 			budget--
 			e.emit(termMark, &Span{
 				Trace: e.runTrace, ID: e.runID.span(place{term: termMark, rank: int32(log.Rank), message: ordinal}), Parent: e.runSpanID,
-				Name: printable(log.Name(uint16(rec.Aux))), Start: rec.Start, End: rec.End, Failure: failure(rec.Status),
+				Name: markName(log, &rec), Start: rec.Start, End: rec.End, Failure: failure(rec.Status),
 				Attributes: []Attribute{intAttr("ccl.rank", log.Rank)}, Resource: e.resources.byRank[log.Rank],
 			})
 		}
 	}
+}
+
+// markName is what the guest called a mark. A file has room for 255 names, and
+// those beyond are empty.
+func markName(log *flight.Log, rec *flight.Record) string {
+	if name := printable(log.Name(uint16(rec.Aux))); name != "" {
+		return name
+	}
+	return "(unnamed)"
 }
 
 // runSpan emits the span that all others are linked to.

@@ -197,7 +197,7 @@ func (s *Summary) addMarks(r *Run) {
 	for _, log := range r.logs {
 		for rec := range log.Records() {
 			if op.Kind(rec.Kind) == op.Mark && rec.Status == flight.StatusOK && believable(&rec) {
-				name := printable(log.Name(uint16(rec.Aux)))
+				name := markName(log, &rec)
 				nanos[name] = append(nanos[name], rec.End-rec.Start)
 			}
 		}
