@@ -1,7 +1,11 @@
 package ccruntest
 
-import (
-	"github.com/ccrun/ccrun/guest-sdk/go/ccrun/raw"
+import "github.com/ccrun/ccrun/guest-sdk/go/ccrun/raw"
+
+// What every pair of ranks has, as many as on the cpu device.
+const (
+	signalSlots  = 1024
+	sendChannels = 64
 )
 
 // check reports what an operation would fail with.
@@ -13,23 +17,23 @@ func (r *rank) check(o *pending) raw.Errno {
 		}
 		return r.checkDst(o)
 	case raw.KindSignal, raw.KindWait:
-		return r.peer(o.Peer)
+		return r.at(o.Peer, o.Slot, signalSlots)
 	case raw.KindSend:
-		if errno := r.peer(o.Peer); errno != raw.OK {
+		if errno := r.at(o.Peer, o.Slot, sendChannels); errno != raw.OK {
 			return errno
 		}
 		_, errno := r.region(o.Src, o.SrcOffset, o.Bytes)
 		return errno
 	case raw.KindRecv:
-		if errno := r.peer(o.Peer); errno != raw.OK {
+		if errno := r.at(o.Peer, o.Slot, sendChannels); errno != raw.OK {
 			return errno
 		}
 		return r.checkDst(o)
 	case raw.KindReduce:
 		return r.checkReduce(o)
 	case raw.KindFill:
-		if o.Dtype > raw.DtypeF64 {
-			return r.fail(raw.ErrnoInvalid, "no such type")
+		if errno := r.elements(uint32(o.Dtype), o.Bytes, o.SrcOffset); errno != raw.OK {
+			return errno
 		}
 		return r.checkDst(o)
 	case raw.KindEventRecord, raw.KindEventWait:
@@ -44,9 +48,31 @@ func (r *rank) checkDst(o *pending) raw.Errno {
 	return errno
 }
 
+// at checks a peer and one of the slots or channels there.
+func (r *rank) at(peer, number, count uint32) raw.Errno {
+	if number >= count {
+		return r.fail(raw.ErrnoInvalid, "no such slot or channel")
+	}
+	return r.peer(peer)
+}
+
+// elements checks that bytes of a type, from an offset on, are whole elements.
+func (r *rank) elements(dtype uint32, bytes, offset uint64) raw.Errno {
+	if int64(dtype) >= int64(len(numbers)) {
+		return r.fail(raw.ErrnoInvalid, "no such type")
+	}
+	if size := uint64(numbers[dtype].size); bytes%size != 0 || offset%size != 0 {
+		return r.fail(raw.ErrnoRange, "not whole elements")
+	}
+	return raw.OK
+}
+
 func (r *rank) checkReduce(o *pending) raw.Errno {
-	if numbers[o.Dtype%8].size == 0 || o.Redop > raw.RedopAvg {
-		return r.fail(raw.ErrnoUnsupported, "ccruntest does not reduce this type")
+	if errno := r.elements(uint32(o.Dtype), o.Bytes, 0); errno != raw.OK {
+		return errno
+	}
+	if o.Redop > raw.RedopAvg {
+		return r.fail(raw.ErrnoInvalid, "no such operator")
 	}
 	for _, view := range o.sources[:o.SourceCount] {
 		if _, errno := r.region(view.Buffer, view.Offset, o.Bytes); errno != raw.OK {
@@ -56,7 +82,8 @@ func (r *rank) checkReduce(o *pending) raw.Errno {
 	return r.checkDst(o)
 }
 
-// execute carries an operation out, the world's lock held; it may wait.
+// execute carries an operation out that is no message, the world's lock held;
+// it may wait.
 func (r *rank) execute(o *pending) raw.Errno {
 	if errno := r.check(o); errno != raw.OK {
 		return errno
@@ -73,11 +100,6 @@ func (r *rank) execute(o *pending) raw.Errno {
 	case raw.KindWait:
 		from := slot{int(o.Peer), r.number, o.Slot}
 		return w.await(-1, func() bool { return w.slots[from] >= o.Value })
-	case raw.KindSend:
-		to := channel{r.number, int(o.Peer), o.Slot}
-		w.posts[to] = append(w.posts[to], append([]byte{}, src...))
-	case raw.KindRecv:
-		return r.receive(o, dst)
 	case raw.KindReduce:
 		r.reduce(o, dst)
 	case raw.KindFill:
@@ -91,21 +113,6 @@ func (r *rank) execute(o *pending) raw.Errno {
 	return raw.OK
 }
 
-func (r *rank) receive(o *pending, dst []byte) raw.Errno {
-	w := r.world
-	from := channel{int(o.Peer), r.number, o.Slot}
-	if errno := w.await(-1, func() bool { return len(w.posts[from]) > 0 }); errno != raw.OK {
-		return errno
-	}
-	message := w.posts[from][0]
-	w.posts[from] = w.posts[from][1:]
-	if len(message) != len(dst) {
-		return raw.ErrnoMismatch
-	}
-	copy(dst, message)
-	return raw.OK
-}
-
 func (r *rank) BufferFill(stream, buffer uint64, offset, bytes int64, dtype uint32, seed uint64) raw.Errno {
 	return r.submitOne(stream, raw.Op{
 		Kind: raw.KindFill, Dst: buffer, DstOffset: uint64(offset), Bytes: uint64(bytes), Dtype: uint8(dtype), Value: seed,
@@ -115,6 +122,9 @@ func (r *rank) BufferFill(stream, buffer uint64, offset, bytes int64, dtype uint
 func (r *rank) BufferVerify(stream, buffer uint64, offset, bytes int64, dtype uint32, seed uint64, patternOffset int64, result *raw.VerifyResult) raw.Errno {
 	defer r.lock()()
 	if errno := r.sync(stream, -1); errno != raw.OK {
+		return errno
+	}
+	if errno := r.elements(dtype, uint64(bytes), uint64(patternOffset)); errno != raw.OK {
 		return errno
 	}
 	data, errno := r.region(buffer, uint64(offset), uint64(bytes))
@@ -171,7 +181,7 @@ func (r *rank) Wait(stream uint64, peer, slot uint32, value uint64) raw.Errno {
 func (r *rank) SignalValue(peer, number uint32, value *uint64) raw.Errno {
 	defer r.lock()()
 	*value = r.world.slots[slot{int(peer), r.number, number}]
-	return r.peer(peer)
+	return r.at(peer, number, signalSlots)
 }
 
 func (r *rank) Send(stream uint64, peer uint32, src uint64, srcOffset, bytes int64, channel uint32) raw.Errno {

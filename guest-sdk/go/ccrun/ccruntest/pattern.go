@@ -1,9 +1,7 @@
 package ccruntest
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math"
 
 	"github.com/ccrun/ccrun/guest-sdk/go/ccrun/raw"
 )
@@ -18,31 +16,10 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// number reads and writes one element; types without size are not known here.
-type number struct {
-	size int
-	get  func([]byte) float64
-	put  func([]byte, float64)
-}
-
-var little = binary.LittleEndian
-
-var numbers = [8]number{
-	raw.DtypeU8: {1, func(b []byte) float64 { return float64(b[0]) }, func(b []byte, v float64) { b[0] = byte(int64(v)) }},
-	raw.DtypeI32: {4, func(b []byte) float64 { return float64(int32(little.Uint32(b))) },
-		func(b []byte, v float64) { little.PutUint32(b, uint32(int32(v))) }},
-	raw.DtypeI64: {8, func(b []byte) float64 { return float64(int64(little.Uint64(b))) },
-		func(b []byte, v float64) { little.PutUint64(b, uint64(int64(v))) }},
-	raw.DtypeF32: {4, func(b []byte) float64 { return float64(math.Float32frombits(little.Uint32(b))) },
-		func(b []byte, v float64) { little.PutUint32(b, math.Float32bits(float32(v))) }},
-	raw.DtypeF64: {8, func(b []byte) float64 { return math.Float64frombits(little.Uint64(b)) },
-		func(b []byte, v float64) { little.PutUint64(b, math.Float64bits(v)) }},
-}
-
 // fill writes the pattern of seed, from byte start of it on.
 func fill(dst []byte, dtype uint8, seed, start uint64) {
-	n := numbers[dtype%8]
-	if dtype == raw.DtypeU8 || n.size == 0 {
+	n := numbers[dtype]
+	if dtype == raw.DtypeU8 {
 		for i := range dst {
 			at := start + uint64(i)
 			dst[i] = byte(mix(seed+(at/8+1)*golden) >> (at % 8 * 8))
@@ -58,7 +35,7 @@ func fill(dst []byte, dtype uint8, seed, start uint64) {
 func verify(got []byte, dtype uint8, seed, start uint64) raw.VerifyResult {
 	want := make([]byte, len(got))
 	fill(want, dtype, seed, start)
-	size := max(1, numbers[dtype%8].size)
+	size := numbers[dtype].size
 	result := raw.VerifyResult{FirstBad: -1}
 	for at := 0; at < len(got); at += size {
 		end := min(at+size, len(got))

@@ -50,7 +50,7 @@ func (r *rank) run(guest func(*ccrun.World) error) (err error) {
 			err = errAborted
 		} else if p != nil {
 			err = fmt.Errorf("panic: %v", p)
-			r.world.abort(err)
+			_ = r.world.abort(err)
 		}
 	}()
 	w, err := ccrun.OpenHost(raw.Host{Calls: r})
@@ -126,7 +126,7 @@ func (r *rank) World(info *raw.World) raw.Errno {
 	size := uint32(len(r.world.ranks))
 	*info = raw.World{
 		Rank: uint32(r.number), Size: size, LocalRank: uint32(r.number), LocalSize: size,
-		Seed: Seed, AbiVersion: raw.Version, SignalSlots: 64, SendChannels: 16, BufferLimit: 1 << 30,
+		Seed: Seed, AbiVersion: raw.Version, SignalSlots: signalSlots, SendChannels: sendChannels, BufferLimit: 1 << 30,
 	}
 	return raw.OK
 }
@@ -147,7 +147,7 @@ func (r *rank) Abort(code uint32, text string) raw.Errno {
 	if code < 1 || code > 95 {
 		return raw.ErrnoInvalid
 	}
-	r.world.abort(fmt.Errorf("%w: code %d: %s", errAborted, code, text))
+	_ = r.world.abort(fmt.Errorf("%w: code %d: %s", errAborted, code, text))
 	panic(errAborted)
 }
 

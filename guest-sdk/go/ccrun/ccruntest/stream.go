@@ -1,6 +1,7 @@
 package ccruntest
 
 import (
+	"math/rand/v2"
 	"time"
 
 	"github.com/ccrun/ccrun/guest-sdk/go/ccrun/raw"
@@ -12,7 +13,8 @@ type stream struct {
 	queue  []pending
 	busy   bool
 	closed bool
-	errno  raw.Errno // of the first operation that failed
+	delays *rand.Rand // nil for none
+	errno  raw.Errno  // of the first operation that failed
 }
 
 // pending is an operation with what its pointers pointed to.
@@ -30,7 +32,10 @@ func (r *rank) StreamCreate(handle *uint64) raw.Errno {
 	s := &stream{rank: r}
 	*handle = r.handle()
 	r.streams[*handle] = s
-	go s.work()
+	if delays := r.world.delays; delays != nil {
+		s.delays = delays(r.number, *handle)
+	}
+	r.world.workers.Go(s.work)
 	return raw.OK
 }
 
@@ -98,12 +103,20 @@ func (s *stream) work() {
 		}
 		o := s.queue[0]
 		s.queue, s.busy = s.queue[1:], true
+		s.hold()
 		if s.errno == raw.OK {
-			s.errno = s.rank.execute(&o)
+			s.errno = s.carryOut(&o)
 		}
 		s.busy = false
 		w.changed.Broadcast()
 	}
+}
+
+func (s *stream) carryOut(o *pending) raw.Errno {
+	if isMessage(o.Kind) {
+		return s.converse(o)
+	}
+	return s.rank.execute(o)
 }
 
 func (r *rank) Submit(handle uint64, ops *raw.Op, opsLen uint32, accepted *uint32) raw.Errno {

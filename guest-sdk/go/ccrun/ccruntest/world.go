@@ -6,6 +6,7 @@ package ccruntest
 
 import (
 	"errors"
+	"math/rand/v2"
 	"sync"
 	"testing"
 	"time"
@@ -32,14 +33,19 @@ type Result struct {
 var (
 	errStuck   = errors.New("the world is stuck: some rank waits for what nobody does")
 	errAborted = errors.New("a rank has aborted the world")
+	errEnded   = errors.New("all ranks have ended")
 )
 
 // Run runs guest on size ranks and returns when all have ended. A world that
 // makes no end is a failure of the test.
 func Run(t testing.TB, size int, guest func(*ccrun.World) error) *Result {
 	t.Helper()
-	w := newWorld(size)
-	timer := time.AfterFunc(limit, func() { w.abort(errStuck) })
+	return newWorld(size).run(t, guest)
+}
+
+func (w *world) run(t testing.TB, guest func(*ccrun.World) error) *Result {
+	t.Helper()
+	timer := time.AfterFunc(limit, func() { _ = w.abort(errStuck) })
 	defer timer.Stop()
 	var ended sync.WaitGroup
 	for _, r := range w.ranks {
@@ -49,8 +55,10 @@ func Run(t testing.TB, size int, guest func(*ccrun.World) error) *Result {
 		})
 	}
 	ended.Wait()
-	if errors.Is(w.cause, errStuck) {
-		t.Fatalf("%v (ranks return %v)", w.cause, w.result.Errs)
+	cause := w.abort(errEnded)
+	w.workers.Wait()
+	if errors.Is(cause, errStuck) {
+		t.Fatalf("%v (ranks return %v)", cause, w.result.Errs)
 	}
 	return &w.result
 }
@@ -61,10 +69,12 @@ type world struct {
 	changed *sync.Cond // whenever anything has
 	ranks   []*rank
 	shares  map[share]*buffer
-	posts   map[channel][][]byte // sent and not received yet
+	posts   map[channel][]*post // sent and not received yet
 	slots   map[slot]uint64
 	entered []int // barriers that each rank has entered
 	cause   error // why the world was aborted
+	workers sync.WaitGroup
+	delays  func(rank int, stream uint64) *rand.Rand // nil for none
 	result  Result
 }
 
@@ -86,7 +96,7 @@ type slot struct {
 
 func newWorld(size int) *world {
 	w := &world{
-		shares: map[share]*buffer{}, posts: map[channel][][]byte{}, slots: map[slot]uint64{},
+		shares: map[share]*buffer{}, posts: map[channel][]*post{}, slots: map[slot]uint64{},
 		entered: make([]int, size),
 	}
 	w.changed = sync.NewCond(&w.mu)
@@ -100,13 +110,15 @@ func newWorld(size int) *world {
 	return w
 }
 
-func (w *world) abort(cause error) {
+// abort ends all waits and returns why, which is what the first one said.
+func (w *world) abort(cause error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.cause == nil {
 		w.cause = cause
 	}
 	w.changed.Broadcast()
+	return w.cause
 }
 
 // await waits, the lock held, until ready holds. A negative timeout is none.
