@@ -69,10 +69,14 @@ type Region struct {
 // At is the part of r of bytes bytes, from offset bytes after r's start on.
 func (r Region) At(offset, bytes int64) Region { return Region{r.Buffer, r.Offset + offset, bytes} }
 
-// Chunk is the index-th of count chunks of equal size; the last ones are
-// shorter, or empty, if the size is no multiple of count.
+// Chunk is the index-th of count chunks of equal size. That size is a multiple
+// of 16 bytes, so that a chunk holds whole elements of any type; the last
+// chunks are shorter, or empty. Where ranks contribute a fixed number of bytes
+// each, as in an all-gather, use [Region.At].
 func (r Region) Chunk(index, count int) Region {
+	const align = 16
 	size := (r.Bytes + int64(count) - 1) / int64(count)
+	size = (size + align - 1) / align * align
 	start := min(int64(index)*size, r.Bytes)
 	return r.At(start, min(size, r.Bytes-start))
 }

@@ -146,6 +146,48 @@ func TestReduceReadsItsSources(t *testing.T) {
 	})
 }
 
+// Three ranks' chunks of a region hold whole elements, whatever its size.
+func TestChunksCanBeReduced(t *testing.T) {
+	for name, dtype := range map[string]ccrun.Dtype{"f16": ccrun.F16, "bf16": ccrun.BF16, "f32": ccrun.F32, "f64": ccrun.F64} {
+		single(t, func(w *ccrun.World) error {
+			const size = 1 << 16 // no multiple of 3
+			b, s, err := parts(w, 2*size)
+			if err != nil {
+				return err
+			}
+			total, source := b.At(0, size), b.At(size, size)
+			s.Fill(source, dtype, 1)
+			for i := range 3 {
+				s.Reduce(ccrun.Max, dtype, total.Chunk(i, 3), source.Chunk(i, 3), source.Chunk(i, 3))
+			}
+			found, err := s.Verify(total, dtype, 1, 0)
+			if found.Mismatches != 0 {
+				t.Errorf("%s: %+v", name, found)
+			}
+			return err
+		})
+	}
+}
+
+func TestPartsOfElementsAreRefused(t *testing.T) {
+	for name, submit := range map[string]func(*ccrun.Stream, *ccrun.Buffer){
+		"reduce": func(s *ccrun.Stream, b *ccrun.Buffer) { s.Reduce(ccrun.Sum, ccrun.F32, b.At(0, 6), b.At(8, 6)) },
+		"fill":   func(s *ccrun.Stream, b *ccrun.Buffer) { s.Fill(b.At(0, 6), ccrun.F32, 1) },
+	} {
+		single(t, func(w *ccrun.World) error {
+			b, s, err := parts(w, 64)
+			if err != nil {
+				return err
+			}
+			submit(s, b)
+			if err := s.Err(); !errors.Is(err, ccrun.ErrRange) {
+				t.Errorf("%s of one and a half elements: %v", name, err)
+			}
+			return nil
+		})
+	}
+}
+
 func TestSendThenReceiveOnEveryRank(t *testing.T) {
 	all(t, 3, func(w *ccrun.World) error {
 		b, s, err := parts(w, 32)

@@ -33,6 +33,12 @@ type CollectiveInfo struct {
 	Warmup     bool  // to be left out of the statistics
 }
 
+// fits reports whether the host can be told of c.
+func (c *CollectiveInfo) fits() bool {
+	return len(c.Algorithm) < len(World{}.algorithm) && c.Bytes >= 0 && c.SliceBytes >= 0 && c.SliceBytes <= 1<<32-1 &&
+		fits(c.Ranks, 1<<32-1) && fits(c.Group, 1<<32-1)
+}
+
 // Collective is a collective between its begin and its end.
 type Collective struct {
 	world    *World
@@ -51,9 +57,9 @@ type Term struct {
 
 // Begin begins a collective in the trace. Its operations carry its sequence
 // number: see [Stream.Tag]. It fails with [ErrInvalid] for an algorithm's name
-// or a slice size that is too large.
+// or a number that is too large, and for one that is negative.
 func (w *World) Begin(c CollectiveInfo) (Collective, error) {
-	if len(c.Algorithm) >= len(w.algorithm) || c.SliceBytes < 0 || c.SliceBytes > 1<<32-1 {
+	if !c.fits() {
 		return Collective{}, &Error{Call: "collective_begin", Errno: ErrInvalid}
 	}
 	w.collective = raw.Collective{

@@ -28,5 +28,17 @@ const (
 	Avg  RedOp = raw.RedopAvg
 )
 
+// fits reports whether n is from 0 to most.
+func fits(n int, most int64) bool { return n >= 0 && int64(n) <= most }
+
+// hostIndex is n, a rank, a slot or a channel, for the host. What does not fit
+// becomes a number that the host refuses.
+func hostIndex(n int) uint32 {
+	if !fits(n, 1<<32-1) {
+		return 1<<32 - 1
+	}
+	return uint32(n)
+}
+
 // MaxSources is how many sources one [Stream.Reduce] can read.
 const MaxSources = 8

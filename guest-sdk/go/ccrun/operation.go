@@ -27,14 +27,14 @@ func (s *Stream) move(kind uint32, dst, src Region) {
 // earlier operations of the stream are visible to peer.
 func (s *Stream) Signal(peer, slot int, value uint64) {
 	o := s.next(raw.KindSignal)
-	o.Peer, o.Slot, o.Value = uint32(peer), uint32(slot), value
+	o.Peer, o.Slot, o.Value = hostIndex(peer), hostIndex(slot), value
 	s.push()
 }
 
 // Wait holds the stream until the slot that peer raises here is at least value.
 func (s *Stream) Wait(peer, slot int, value uint64) {
 	o := s.next(raw.KindWait)
-	o.Peer, o.Slot, o.Value = uint32(peer), uint32(slot), value
+	o.Peer, o.Slot, o.Value = hostIndex(peer), hostIndex(slot), value
 	s.push()
 }
 
@@ -43,16 +43,16 @@ func (s *Stream) Wait(peer, slot int, value uint64) {
 // rank may send before it receives.
 func (s *Stream) Send(peer int, src Region, channel int) {
 	o := s.next(raw.KindSend)
-	o.Peer, o.Slot, o.Bytes = uint32(peer), uint32(channel), uint64(src.Bytes)
+	o.Peer, o.Slot, o.Bytes = hostIndex(peer), hostIndex(channel), uint64(src.Bytes)
 	o.Src, o.SrcOffset = src.handle(), uint64(src.Offset)
 	s.push()
 }
 
-// Recv receives into dst what peer sends on the same channel; both must agree
-// on the size ([ErrMismatch]).
+// Recv receives into dst what peer sends on the same channel. If they do not
+// agree on the size, both streams fail.
 func (s *Stream) Recv(peer int, dst Region, channel int) {
 	o := s.next(raw.KindRecv)
-	o.Peer, o.Slot, o.Bytes = uint32(peer), uint32(channel), uint64(dst.Bytes)
+	o.Peer, o.Slot, o.Bytes = hostIndex(peer), hostIndex(channel), uint64(dst.Bytes)
 	o.Dst, o.DstOffset = dst.handle(), uint64(dst.Offset)
 	s.push()
 }

@@ -34,7 +34,10 @@ func TestChunks(t *testing.T) {
 		bytes int64
 		count int
 		want  []int64
-	}{{12, 3, []int64{4, 4, 4}}, {10, 4, []int64{3, 3, 3, 1}}, {2, 4, []int64{1, 1, 0, 0}}, {0, 2, []int64{0, 0}}} {
+	}{
+		{96, 3, []int64{32, 32, 32}}, {100, 3, []int64{48, 48, 4}}, {1 << 20, 3, []int64{349536, 349536, 349504}},
+		{17, 4, []int64{16, 1, 0, 0}}, {2, 1, []int64{2}}, {0, 2, []int64{0, 0}},
+	} {
 		region := Region{Offset: 7, Bytes: c.bytes}
 		next := int64(7)
 		for i, want := range c.want {

@@ -16,7 +16,7 @@ func (w *World) Publish(name string, epoch uint64, region Region) error {
 func (w *World) Lookup(peer int, name string, epoch uint64, timeout time.Duration) (*Buffer, error) {
 	b := &Buffer{world: w, peer: peer}
 	var bytes uint64
-	errno := w.host.ShareLookup(uint32(peer), name, epoch, int64(timeout), &b.handle, &bytes)
+	errno := w.host.ShareLookup(hostIndex(peer), name, epoch, int64(timeout), &b.handle, &bytes)
 	if err := w.check("share_lookup", errno); err != nil {
 		return nil, err
 	}

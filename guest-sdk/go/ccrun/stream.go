@@ -15,7 +15,7 @@ const heldMax = 64
 type Stream struct {
 	world  *World
 	handle uint64
-	term   Term
+	place  raw.Op // an operation of no kind, where Tag says
 	held   bool
 	err    error
 
@@ -55,8 +55,8 @@ func (s *Stream) Close() error {
 // Err is the stream's first failure that is known so far.
 func (s *Stream) Err() error { return s.err }
 
-// Sync waits until everything submitted is complete and reports the stream's
-// first failure.
+// Sync waits until everything submitted is complete; a failure that is known
+// already it reports at once.
 func (s *Stream) Sync() error { return s.SyncWithin(Forever) }
 
 // SyncWithin is [Stream.Sync] with a deadline, after which it fails with
@@ -100,8 +100,19 @@ func (s *Stream) Flush() {
 	s.submit()
 }
 
-// Tag says where the following operations of the stream belong.
-func (s *Stream) Tag(t Term) { s.term = t }
+// Tag says where the following operations of the stream belong. Its numbers
+// are not negative; a flow and a step are less than 65536, a chunk, a slice and
+// a message less than 2^32.
+func (s *Stream) Tag(t Term) {
+	if !fits(t.Chunk, 1<<32-1) || !fits(t.Slice, 1<<32-1) || !fits(t.Message, 1<<32-1) || !fits(t.Flow, 1<<16-1) || !fits(t.Step, 1<<16-1) {
+		s.refuse("tag", ErrInvalid, "a number is negative or too large")
+		return
+	}
+	s.place = raw.Op{
+		Collective: t.Collective, Chunk: uint32(t.Chunk), Slice: uint32(t.Slice),
+		Flow: uint16(t.Flow), Step: uint16(t.Step), Message: uint32(t.Message),
+	}
+}
 
 // next is the descriptor for one more operation.
 func (s *Stream) next(kind uint32) *raw.Op {
@@ -109,10 +120,8 @@ func (s *Stream) next(kind uint32) *raw.Op {
 		s.submit()
 	}
 	o := &s.ops[s.count]
-	*o = raw.Op{
-		Kind: kind, Collective: s.term.Collective, Chunk: uint32(s.term.Chunk), Slice: uint32(s.term.Slice),
-		Flow: uint16(s.term.Flow), Step: uint16(s.term.Step), Message: uint32(s.term.Message),
-	}
+	*o = s.place
+	o.Kind = kind
 	return o
 }
 
@@ -137,8 +146,10 @@ func (s *Stream) submit() {
 	}
 }
 
-// refuse keeps an error that the SDK itself found.
+// refuse keeps an error that the SDK itself found. What is held came before
+// it, so it is submitted.
 func (s *Stream) refuse(call string, errno Errno, text string) {
+	s.submit()
 	if s.err == nil {
 		s.err = &Error{Call: call, Errno: errno, Text: text}
 	}

@@ -90,12 +90,12 @@ func (w *World) Barrier(timeout time.Duration) error {
 // Abort ends all ranks; the run's exit code is code, 1 to 95. It returns only
 // if code is out of range.
 func (w *World) Abort(code int, text string) error {
-	return w.check("abort", w.host.Abort(uint32(code), text))
+	return w.check("abort", w.host.Abort(hostIndex(code), text))
 }
 
 // SignalValue reads the slot that peer raises here, without waiting.
 func (w *World) SignalValue(peer, slot int) (uint64, error) {
 	var value uint64
-	err := w.check("signal_value", w.host.SignalValue(uint32(peer), uint32(slot), &value))
+	err := w.check("signal_value", w.host.SignalValue(hostIndex(peer), hostIndex(slot), &value))
 	return value, err
 }
