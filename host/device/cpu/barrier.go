@@ -20,7 +20,6 @@ func (d *Device) Barrier(timeout time.Duration) error {
 	d.barriers++
 	g := d.guestWaitFor(op.Barrier, timeout)
 	g.value = d.barriers
-	d.kick(nil)
 	err := d.attachAll(g.deadline)
 	d.own.header().arrived.set(d.barriers)
 	if err != nil {

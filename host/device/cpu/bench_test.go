@@ -165,7 +165,7 @@ func BenchmarkProcesses(b *testing.B) {
 	for _, c := range []struct {
 		program string
 		size, n int
-	}{{"pingpong", 2, 200000}, {"barrier", 2, 200000}, {"barrier", 4, 20000}, {"barrier", 8, 5000}} {
+	}{{"pingpong", 2, 200000}, {"pingpong beside a stream", 2, 50000}, {"barrier", 2, 200000}, {"barrier", 4, 20000}, {"barrier", 8, 5000}} {
 		b.Run(c.program+"/"+strconv.Itoa(c.size), func(b *testing.B) {
 			for b.Loop() {
 				ranks := startProcesses(b, c.program, c.size, c.n)

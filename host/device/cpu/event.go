@@ -75,7 +75,6 @@ func (e *event) Sync(timeout time.Duration) error {
 	if e.Recorded() {
 		return e.failure()
 	}
-	e.device.kick(e.stream)
 	g := e.device.guestWaitFor(op.SyncEvent, timeout)
 	g.slot = uint32(e.stream.number)
 	if err := e.stream.reach(e.target, g); err != nil {

@@ -16,6 +16,12 @@ var errEnough = errors.New("enough")
 // programs are what ranks that are processes can run.
 var programs = map[string]func(processConfig, device.Device) (string, error){
 	"pingpong": pingPongProgram,
+	"pingpong beside a stream": func(c processConfig, d device.Device) (string, error) {
+		if _, err := d.NewStream(); err != nil {
+			return "", err
+		}
+		return pingPongProgram(c, d)
+	},
 	"barrier":  barrierProgram,
 	"ring":     ringProgram,
 	"victim":   victimProgram,

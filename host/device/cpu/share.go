@@ -63,7 +63,6 @@ func (d *Device) Import(peer int, h device.Handle) (op.Buffer, error) {
 	if h.Bytes >= largeBytes {
 		_ = a.populate(b.offset, h.Bytes, populateWrite) // only saves faults later
 	}
-	d.kick(nil)
 	return b, nil
 }
 

@@ -122,7 +122,7 @@ func (s *stream) immediate(o *op.Op) bool {
 	case op.Send, op.Recv:
 		return false
 	default:
-		return s.device.open == 1 || o.Bytes*int64(max(o.SourceCount, 1)) <= inlineBytes
+		return s.device.open == 1 || !heavy(o)
 	}
 }
 
@@ -161,25 +161,29 @@ func (s *stream) enqueue(o *op.Op) error {
 		s.setLane(flight.LaneBusy)
 	}
 	s.tail.Store(i + 1)
-	s.announce(o.Kind)
+	s.announce(o)
 	return nil
 }
 
-// announce sees to it that someone executes what was appended: at once if
-// other streams exist that it may overlap with, else when the guest waits for
-// the stream or turns out to be doing something else.
-func (s *stream) announce(kind op.Kind) {
+// announce sees to it that someone executes what was appended: the worker at
+// once if it is much and other streams exist that it may overlap with; else
+// the guest's thread when it waits for the stream, or the worker when the
+// guest waits for something else or turns out to be computing.
+func (s *stream) announce(o *op.Op) {
 	switch {
 	case s.owner.Load() != unowned:
-		if kind == op.Send || kind == op.Recv {
+		if o.Kind == op.Send || o.Kind == op.Recv {
 			s.device.own.header().bell.ring() // the owner may be waiting in a group that this extends
 		}
-	case s.device.open > 1:
+	case s.device.open > 1 && heavy(o):
 		s.wake()
 	default:
 		s.device.progress.expect(s.device)
 	}
 }
+
+// heavy reports whether handing o over costs little compared with o itself.
+func heavy(o *op.Op) bool { return o.Bytes*int64(max(o.SourceCount, 1)) > inlineBytes }
 
 // Query reports whether everything submitted is complete.
 func (s *stream) Query() (bool, error) {
@@ -204,7 +208,6 @@ func (s *stream) Sync(timeout time.Duration) error {
 	if s.empty() {
 		return s.err()
 	}
-	s.device.kick(s)
 	g := s.device.guestWaitFor(op.SyncStream, timeout)
 	g.slot = uint32(s.number)
 	if err := s.reach(s.tail.Load(), g); err != nil {

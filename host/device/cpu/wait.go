@@ -92,6 +92,9 @@ func (w *waiting) once(seen uint64) error {
 		return device.ErrTimeout
 	case w.since == 0:
 		w.since = now
+		if w.guest.kind != op.None {
+			w.device.kick()
+		}
 	case now-w.since > yieldNanos:
 		w.park(seen, now)
 		return nil

@@ -40,15 +40,11 @@ func (s *stream) stop() {
 	s.wake()
 }
 
-// kick wakes the workers of all streams with work but one: the guest's thread
-// is about to wait and will not get to them.
-func (d *Device) kick(but *stream) {
-	if d.open == 0 || d.open == 1 && but != nil {
-		return
-	}
+// kick wakes the workers of all streams with work that nobody does: the
+// guest's thread has begun to wait and will not get to them.
+func (d *Device) kick() {
 	for i := 1; i < int(d.lanes); i++ {
-		s := d.streams[i].Load()
-		if s != nil && s != but && !s.empty() && s.owner.Load() == unowned {
+		if s := d.streams[i].Load(); s != nil && !s.empty() && s.owner.Load() == unowned {
 			s.wake()
 		}
 	}
