@@ -70,7 +70,7 @@ func (g *gather) iterate(iteration int) error {
 	if err != nil {
 		return err
 	}
-	base := uint64(iteration * g.ring.Steps() * g.slices)
+	base := uint64(iteration) * uint64(g.ring.Steps()) * uint64(g.slices)
 	g.stream.Hold()
 	for a := range plan(g.protocol, g.ring, g.slices) {
 		g.stream.Tag(ccrun.Term{Collective: collective.Sequence, Chunk: a.chunk, Slice: a.slice, Message: a.slice, Step: a.step})

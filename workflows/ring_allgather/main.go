@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 
 	"github.com/ccrun/ccrun/guest-sdk/go/ccrun"
@@ -35,7 +36,10 @@ type options struct {
 	verify   string
 }
 
-func parse(args []string, out io.Writer) (options, error) {
+// totalMax is how many iterations there may be, warm-up and all.
+const totalMax = 1 << 30
+
+func parse(args []string, ranks int, out io.Writer) (options, error) {
 	o := options{chunk: 16 << 20, slice: 1 << 20}
 	flags := flag.NewFlagSet("ring_allgather", flag.ContinueOnError)
 	flags.SetOutput(out)
@@ -57,6 +61,10 @@ func parse(args []string, out io.Writer) (options, error) {
 		return o, fmt.Errorf("-verify %s: want all, last or off", o.verify)
 	case o.iters < 1 || o.warmup < 0:
 		return o, fmt.Errorf("-iters %d -warmup %d: want at least 1 and 0", o.iters, o.warmup)
+	case o.iters > totalMax || o.warmup > totalMax-o.iters:
+		return o, fmt.Errorf("-iters %d -warmup %d: want at most %d together", o.iters, o.warmup, totalMax)
+	case int64(o.chunk) > math.MaxInt64/int64(ranks):
+		return o, fmt.Errorf("-bytes %s: too much from each of %d ranks", o.chunk, ranks)
 	case int64(o.slice) > 1<<32-1:
 		return o, fmt.Errorf("-slice %s: want less than 4GiB", o.slice)
 	}
@@ -67,14 +75,15 @@ func parse(args []string, out io.Writer) (options, error) {
 func (o options) total() int { return o.warmup + o.iters }
 
 func run(world *ccrun.World, args []string, out io.Writer) error {
-	o, err := parse(args, out)
+	if world.Rank() != 0 {
+		out = io.Discard // what rank 0 says is enough
+	}
+	o, err := parse(args, world.Size(), out)
 	if err != nil {
 		return err
 	}
-	if world.Rank() == 0 {
-		fmt.Fprintf(out, "ring_allgather: %d ranks, %s from each, %s in slices of %s, %d warm-up and %d iterations\n",
-			world.Size(), o.chunk, o.protocol, o.slice, o.warmup, o.iters)
-	}
+	fmt.Fprintf(out, "ring_allgather: %d ranks, %s from each, %s in slices of %s, %d warm-up and %d iterations\n",
+		world.Size(), o.chunk, o.protocol, o.slice, o.warmup, o.iters)
 	g, err := open(world, o)
 	if err != nil {
 		return err
@@ -88,8 +97,6 @@ func run(world *ccrun.World, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if world.Rank() == 0 {
-		fmt.Fprintf(out, "ring_allgather: %d bytes verified, %d wrong, digest %016x%016x\n", g.verified, g.wrong, digest[0], digest[1])
-	}
+	fmt.Fprintf(out, "ring_allgather: %d bytes verified, %d wrong, digest %016x%016x\n", g.verified, g.wrong, digest[0], digest[1])
 	return nil
 }

@@ -2,7 +2,10 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"flag"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -77,6 +80,12 @@ func gatherAll(t *testing.T, ranks int, args string) (*ccruntest.Result, string)
 	t.Helper()
 	var out bytes.Buffer // of rank 0, which alone writes
 	result := ccruntest.Run(t, ranks, func(w *ccrun.World) error { return run(w, strings.Fields(args), &out) })
+	checkGathered(t, result, args)
+	return result, out.String()
+}
+
+func checkGathered(t *testing.T, result *ccruntest.Result, args string) {
+	t.Helper()
 	for rank, err := range result.Errs {
 		if err != nil {
 			t.Fatalf("%s: rank %d: %v", args, rank, err)
@@ -86,7 +95,17 @@ func gatherAll(t *testing.T, ranks int, args string) (*ccruntest.Result, string)
 	if result.Mismatches != 0 || len(digests) != 1 {
 		t.Errorf("%s: %d bytes wrong, digests %v", args, result.Mismatches, digests)
 	}
-	return result, out.String()
+}
+
+// Ranks that run ahead of and fall behind each other gather the same.
+func TestDelaysChangeNothing(t *testing.T) {
+	for seed := range uint64(8) {
+		for _, protocol := range []string{"put", "get"} {
+			args := "-bytes 250 -slice 100 -iters 4 -protocol " + protocol
+			result := ccruntest.RunDelayed(t, 4, seed, func(w *ccrun.World) error { return run(w, strings.Fields(args), io.Discard) })
+			checkGathered(t, result, fmt.Sprintf("%s, delays %d", args, seed))
+		}
+	}
 }
 
 func TestEveryShapeIsGatheredAlikeByPutAndGet(t *testing.T) {
@@ -166,15 +185,31 @@ func TestOutput(t *testing.T) {
 
 func TestBadFlags(t *testing.T) {
 	for args, want := range map[string]string{
-		"-protocol push": "-protocol push: want get or put",
-		"-verify some":   "-verify some: want all, last or off",
-		"-iters 0":       "-iters 0 -warmup 1: want at least 1 and 0",
-		"-slice 4GiB":    "-slice 4GiB: want less than 4GiB",
-		"more":           `unexpected argument "more"`,
-		"-bytes x":       `invalid value "x" for flag -bytes: not a size such as 65536, 64KiB or 1G: "x"`,
+		"-protocol push":                       "-protocol push: want get or put",
+		"-verify some":                         "-verify some: want all, last or off",
+		"-iters 0":                             "-iters 0 -warmup 1: want at least 1 and 0",
+		"-slice 4GiB":                          "-slice 4GiB: want less than 4GiB",
+		"-bytes 2097152T":                      "-bytes 2097152TiB: too much from each of 4 ranks",
+		"-iters 1073741824":                    "-iters 1073741824 -warmup 1: want at most 1073741824 together",
+		"-iters 1 -warmup 9223372036854775807": "-iters 1 -warmup 9223372036854775807: want at most 1073741824 together",
+		"more":                                 `unexpected argument "more"`,
+		"-bytes x":                             `invalid value "x" for flag -bytes: not a size such as 65536, 64KiB or 1G: "x"`,
 	} {
-		if _, err := parse(strings.Fields(args), new(bytes.Buffer)); err == nil || err.Error() != want {
+		if _, err := parse(strings.Fields(args), 4, io.Discard); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", args, err, want)
 		}
+	}
+}
+
+func TestHelpIsPrintedOnce(t *testing.T) {
+	var out bytes.Buffer // of rank 0, which alone writes
+	result := ccruntest.Run(t, 3, func(w *ccrun.World) error { return run(w, []string{"-h"}, &out) })
+	for rank, err := range result.Errs {
+		if !errors.Is(err, flag.ErrHelp) {
+			t.Errorf("rank %d: %v", rank, err)
+		}
+	}
+	if got := strings.Count(out.String(), "Usage of ring_allgather:"); got != 1 {
+		t.Errorf("the usage was printed %d times:\n%s", got, out.String())
 	}
 }
