@@ -86,7 +86,10 @@ func (s *scene) collectiveSpan(lost int64) {
 		attributes = append(attributes, textAttr("ccl.reduce_op", c.Red.String()))
 	}
 	why := failure(c.Failed())
-	if why == "" && !c.Complete {
+	switch {
+	case c.Disagreement != "":
+		why = "desync"
+	case why == "" && !c.Complete:
 		why = "incomplete"
 	}
 	s.emit(termCollective, &Span{

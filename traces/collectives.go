@@ -2,6 +2,7 @@ package traces
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/ccrun/ccrun/host/flight"
@@ -12,21 +13,19 @@ import (
 // rest of Aux is the name index of the algorithm.
 const warmupFlag = 1 << 31
 
-type collectiveKey struct {
-	group    uint16
-	sequence uint32
-}
-
 // gathering puts the records of all ranks together, collective by collective.
 type gathering struct {
-	run     *Run
-	byKey   map[collectiveKey]*draft
-	damaged int64 // records that no recorder can have written
+	run       *Run
+	numbering numbering
+	byKey     map[collectiveKey]*draft
+	damaged   int64 // records that no recorder can have written
+	unplaced  int64 // records that belong to nobody knows which collective
 }
 
 // draft is a collective whose messages are not sorted yet.
 type draft struct {
 	Collective
+	claim    claim // of the first rank that recorded its end
 	messages []Message
 	sends    []Message
 	waits    []interval
@@ -41,15 +40,19 @@ type interval struct {
 // Collectives puts the records of all ranks together and gives the
 // collectives by group and sequence number.
 func (r *Run) Collectives() []*Collective {
-	list, _ := r.gather()
+	list, _, _ := r.gather()
 	return list
 }
 
-// gather is Collectives, and how many records could not be believed.
-func (r *Run) gather() ([]*Collective, int64) {
-	g := gathering{run: r, byKey: make(map[collectiveKey]*draft)}
-	for _, log := range r.logs {
-		g.addLog(log)
+// gather is Collectives, and how many records did not become part of one.
+func (r *Run) gather() (list []*Collective, damaged, unplaced int64) {
+	marks := make([][]flight.Record, len(r.logs))
+	for i, log := range r.logs {
+		marks[i] = marksOf(log)
+	}
+	g := gathering{run: r, numbering: newNumbering(marks), byKey: make(map[collectiveKey]*draft)}
+	for i, log := range r.logs {
+		g.addOperations(log, g.addMarks(log, marks[i]))
 	}
 	drafts := make([]*draft, 0, len(g.byKey))
 	for _, d := range g.byKey {
@@ -58,65 +61,88 @@ func (r *Run) gather() ([]*Collective, int64) {
 	slices.SortFunc(drafts, func(a, b *draft) int {
 		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Sequence, b.Sequence))
 	})
-	list := make([]*Collective, len(drafts))
+	list = make([]*Collective, len(drafts))
 	for i, d := range drafts {
 		d.finish(len(r.logs))
 		list[i] = &d.Collective
 	}
-	return list, g.damaged
+	return list, g.damaged, g.unplaced
 }
 
-// addLog adds one rank's file: first its collectives, since a collective is
-// recorded after its operations and names the group, then the operations.
-func (g *gathering) addLog(log *flight.Log) {
-	drafts := make(map[uint32]*draft)
+// addMarks enters a rank's records of its collectives, and gives its drafts by
+// the rank's own numbers: operations name these.
+func (g *gathering) addMarks(log *flight.Log, marks []flight.Record) map[uint32]*draft {
+	drafts := make(map[uint32]*draft, len(marks))
+	keys := g.numbering.keys(marks)
+	for i, key := range keys {
+		drafts[marks[i].Collective] = g.addMark(key, log, &marks[i])
+	}
+	g.unplaced += int64(len(marks) - len(keys))
+	return drafts
+}
+
+// addOperations enters a rank's operations. They come after its marks, which a
+// rank records last.
+func (g *gathering) addOperations(log *flight.Log, drafts map[uint32]*draft) {
+	var last *draft
+	var lastSequence uint32
 	for rec := range log.Records() {
 		if !believable(&rec) {
 			g.damaged++
 			continue
 		}
-		if op.Kind(rec.Kind) == op.Collective && rec.Collective != 0 && drafts[rec.Collective] == nil {
-			drafts[rec.Collective] = g.addMark(log, &rec)
-		}
-	}
-	var last *draft
-	var lastSequence uint32
-	for rec := range log.Records() {
-		if rec.Collective == 0 || op.Kind(rec.Kind) >= op.Collective || !believable(&rec) {
+		if rec.Collective == 0 || op.Kind(rec.Kind) >= op.Collective {
 			continue
 		}
-		if last == nil || rec.Collective != lastSequence {
-			last, lastSequence = drafts[rec.Collective], rec.Collective
-			if last == nil {
-				last = g.draft(0, rec.Collective)
-				drafts[rec.Collective] = last
-			}
+		if rec.Collective != lastSequence {
+			last, lastSequence = g.draftOf(drafts, rec.Collective), rec.Collective
+		}
+		if last == nil {
+			g.unplaced++
+			continue
 		}
 		last.add(log, &rec)
 	}
 }
 
-func (g *gathering) draft(group uint16, sequence uint32) *draft {
-	key := collectiveKey{group, sequence}
+// draftOf finds the draft of a rank's own number, nil if the rank has no mark
+// of it and it could be of any group.
+func (g *gathering) draftOf(drafts map[uint32]*draft, sequence uint32) *draft {
+	if d := drafts[sequence]; d != nil {
+		return d
+	}
+	key, ok := g.numbering.unmarked(sequence)
+	if !ok {
+		return nil
+	}
+	drafts[sequence] = g.draft(key)
+	return drafts[sequence]
+}
+
+func (g *gathering) draft(key collectiveKey) *draft {
 	d := g.byKey[key]
 	if d == nil {
-		d = &draft{Collective: Collective{Sequence: sequence, Group: group, Ranks: g.run.size}}
+		d = &draft{Collective: Collective{Sequence: key.sequence, Group: key.group, Ranks: g.run.size}}
 		g.byKey[key] = d
 	}
 	return d
 }
 
+func isCollective(rec *flight.Record) bool { return op.Kind(rec.Kind) == op.Collective }
+
 // addMark enters a rank's record of the collective as a whole. The lowest rank
 // says what the collective is.
-func (g *gathering) addMark(log *flight.Log, rec *flight.Record) *draft {
-	d := g.draft(rec.Group, rec.Collective)
+func (g *gathering) addMark(key collectiveKey, log *flight.Log, rec *flight.Record) *draft {
+	d := g.draft(key)
+	says := claimOf(log.Rank, rec, g.run.size)
 	if !d.described() {
-		d.Op, d.Algorithm, d.Bytes = op.CollectiveOp(rec.Red), printable(log.Name(uint16(rec.Aux&^warmupFlag))), rec.Bytes
-		d.SliceBytes, d.Type, d.Red = rec.Slice, op.Dtype(rec.Type), op.RedOp(rec.Step)
+		d.claim = says
+		d.Op, d.Bytes, d.Type, d.Ranks = says.op, says.bytes, says.dtype, says.ranks
+		d.Algorithm, d.SliceBytes, d.Red = printable(log.Name(uint16(rec.Aux&^warmupFlag))), rec.Slice, op.RedOp(rec.Step)
 		d.Warmup = rec.Aux&warmupFlag != 0
-		if rec.Chunk > 0 && rec.Chunk < uint32(g.run.size) {
-			d.Ranks = int(rec.Chunk)
-		}
+	}
+	if d.Disagreement == "" && !d.claim.agrees(says) {
+		d.Disagreement = fmt.Sprintf("%s: %s, %s", d.label(), d.claim, says)
 	}
 	d.Parts = append(d.Parts, Part{Rank: log.Rank, Start: rec.Start, Finish: rec.End, Status: rec.Status, Marked: true})
 	return d

@@ -133,6 +133,8 @@ func setField(w *flight.Writer, r *flight.Record, key, value string) error {
 		r.Stream = uint16(n)
 	case "group":
 		r.Group = uint16(n)
+	case "type":
+		r.Type = uint8(n)
 	case "status":
 		r.Status = uint8(n)
 	case "name":

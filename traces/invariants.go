@@ -11,13 +11,13 @@ func (c *Collective) Check() error {
 	for i := range c.Transfers {
 		t := &c.Transfers[i]
 		if err := t.check(); err != nil {
-			return fmt.Errorf("collective %d chunk %d step %d from rank %d to %d: %w",
-				c.Sequence, t.Chunk, t.Step, t.Source, t.Dest, err)
+			return fmt.Errorf("%s chunk %d step %d from rank %d to %d: %w",
+				c.label(), t.Chunk, t.Step, t.Source, t.Dest, err)
 		}
 		longest = max(longest, t.RCCT())
 	}
 	if c.CCT() < longest {
-		return fmt.Errorf("collective %d: takes %d ns, less than one of its chunks, %d ns", c.Sequence, c.CCT(), longest)
+		return fmt.Errorf("%s: takes %d ns, less than one of its chunks, %d ns", c.label(), c.CCT(), longest)
 	}
 	return nil
 }

@@ -9,6 +9,9 @@ import (
 func describe(c *Collective) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "collective %d %s %s bytes=%d ranks=%d", c.Sequence, c.Op, c.Algorithm, c.Bytes, c.Ranks)
+	if c.Group != 0 {
+		fmt.Fprintf(&b, " group=%d", c.Group)
+	}
 	if c.Warmup {
 		b.WriteString(" warm-up")
 	}
@@ -27,6 +30,9 @@ func describe(c *Collective) string {
 	}
 	if err := c.Check(); err != nil {
 		fmt.Fprintf(&b, "  broken: %v\n", err)
+	}
+	if c.Disagreement != "" {
+		fmt.Fprintf(&b, "  disagreement: %s\n", c.Disagreement)
 	}
 	return b.String()
 }

@@ -41,6 +41,14 @@ func tracedRun(t testing.TB) *Run {
 // resolve, and names, kinds and attributes are the schema's.
 func TestSpansFitTheSchema(t *testing.T) {
 	spans := slices.Collect(Spans(tracedRun(t), Info{RunID: "a"}, SpanOptions{Level: flight.LevelMessage}))
+	if traces := checkSpans(t, spans); traces != 5 {
+		t.Errorf("%d traces, want 4 collectives and the run", traces)
+	}
+}
+
+// checkSpans checks every span, and gives the number of traces.
+func checkSpans(t *testing.T, spans []*Span) (traces int) {
+	t.Helper()
 	byTrace := map[TraceID]map[SpanID]*Span{}
 	for _, s := range spans {
 		if byTrace[s.Trace] == nil {
@@ -51,12 +59,10 @@ func TestSpansFitTheSchema(t *testing.T) {
 		}
 		byTrace[s.Trace][s.ID] = s
 	}
-	if len(byTrace) != 5 {
-		t.Errorf("%d traces, want 4 collectives and the run", len(byTrace))
-	}
 	for _, s := range spans {
 		checkSpan(t, s, byTrace)
 	}
+	return len(byTrace)
 }
 
 func checkSpan(t *testing.T, s *Span, byTrace map[TraceID]map[SpanID]*Span) {

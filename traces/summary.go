@@ -29,8 +29,8 @@ type Summary struct {
 }
 
 // CollectiveStats are the collectives of one kind, algorithm and size.
-// Warm-ups, and collectives that not every rank completed, count in their own
-// fields only.
+// Warm-ups, collectives that not every rank completed, and those on which ranks
+// disagree count in their own fields only.
 type CollectiveStats struct {
 	Op          string  `json:"op"`
 	Algorithm   string  `json:"algorithm"`
@@ -47,6 +47,15 @@ type CollectiveStats struct {
 	SlowestCount int `json:"slowest_count"`
 	Warmups      int `json:"warmups"`
 	Incomplete   int `json:"incomplete"`
+
+	// Broken counts the collectives that break a rule which ties the terms
+	// together, and Breach is the first of these (see [Collective.Check]).
+	Broken int    `json:"broken,omitempty"`
+	Breach string `json:"breach,omitempty"`
+	// Disagreeing counts those on which ranks disagree, in the row of what the
+	// lowest rank says, and Disagreement is the first of these.
+	Disagreeing  int    `json:"disagreeing,omitempty"`
+	Disagreement string `json:"disagreement,omitempty"`
 }
 
 // Shares counts look-ups of peers' buffers on all ranks.
@@ -64,9 +73,10 @@ type Memory struct {
 
 // Records counts flight records of all ranks.
 type Records struct {
-	Written int64 `json:"written"`
-	Dropped int64 `json:"dropped"`           // for want of room
-	Damaged int64 `json:"damaged,omitempty"` // that make no sense
+	Written  int64 `json:"written"`
+	Dropped  int64 `json:"dropped"`            // for want of room
+	Damaged  int64 `json:"damaged,omitempty"`  // that make no sense
+	Unplaced int64 `json:"unplaced,omitempty"` // of a collective whose group was not recorded, in a run of several groups
 }
 
 // MarkStats are the guest's own spans of one name.
@@ -81,8 +91,8 @@ func Summarize(r *Run) *Summary {
 		Ranks: r.size, Collectives: []CollectiveStats{}, Marks: make(map[string]MarkStats),
 		Memory: Memory{DevicePeak: make([]int64, r.size), GuestPeak: []int64{}},
 	}
-	collectives, damaged := r.gather()
-	s.Records.Damaged = damaged
+	collectives, damaged, unplaced := r.gather()
+	s.Records.Damaged, s.Records.Unplaced = damaged, unplaced
 	s.addCollectives(collectives)
 	s.addCounters(r)
 	s.addMarks(r)
@@ -126,6 +136,15 @@ func (s *Summary) addCollectives(collectives []*Collective) {
 }
 
 func (r *row) add(c *Collective) {
+	if c.Disagreement != "" {
+		r.Disagreeing++
+		r.Disagreement = cmp.Or(r.Disagreement, c.Disagreement)
+		return
+	}
+	if err := c.Check(); err != nil {
+		r.Broken++
+		r.Breach = cmp.Or(r.Breach, err.Error())
+	}
 	switch {
 	case !c.Complete:
 		r.Incomplete++

@@ -92,6 +92,17 @@ func (t *table) collective(c *CollectiveStats) {
 		t.printf("  algbw %s   busbw %s   slowest rank %d (%d of %d)\n",
 			formatRate(c.AlgBW), formatRate(c.BusBW), c.SlowestRank, c.SlowestCount, c.Count)
 	}
+	t.oddities(c)
+}
+
+// oddities says what is wrong with how the guest marked its collectives.
+func (t *table) oddities(c *CollectiveStats) {
+	if c.Broken > 0 {
+		t.printf("  broken terms in %d, first %s\n", c.Broken, c.Breach)
+	}
+	if c.Disagreeing > 0 {
+		t.printf("  ranks disagree on %d, first %s\n", c.Disagreeing, c.Disagreement)
+	}
 }
 
 // title names the row: operation and algorithm.
@@ -124,6 +135,9 @@ func (t *table) totals(s *Summary) {
 	t.printf("records  %d written, %d dropped", s.Records.Written, s.Records.Dropped)
 	if s.Records.Damaged > 0 {
 		t.printf(", %d damaged", s.Records.Damaged)
+	}
+	if s.Records.Unplaced > 0 {
+		t.printf(", %d of unknown collectives", s.Records.Unplaced)
 	}
 	t.printf("\n")
 	if len(s.Missing) > 0 {

@@ -1,6 +1,7 @@
 package traces
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/ccrun/ccrun/host/flight"
@@ -10,7 +11,7 @@ import (
 // Collective is one collective operation as all its ranks saw it. Times are
 // nanoseconds of the node's monotonic clock.
 type Collective struct {
-	Sequence   uint32 // as given out by collective_begin, from 1
+	Sequence   uint32 // among those of its group, in order of collective_begin, from 1
 	Group      uint16 // communicator, 0 for the world
 	Op         op.CollectiveOp
 	Algorithm  string
@@ -25,6 +26,11 @@ type Collective struct {
 	Transfers []Transfer // by chunk, step, source, destination
 	Local     []Message  // work inside one rank: copies and reductions
 	Complete  bool       // every rank whose file is there ended it without an error
+
+	// Disagreement names two ranks that take it for different collectives, ""
+	// if there are none. What such ranks did is no one collective, so it has no
+	// place in statistics.
+	Disagreement string
 }
 
 // Part is what one rank did of a collective.
@@ -91,6 +97,14 @@ type Message struct {
 	Step   uint16
 	Kind   op.Kind
 	Status uint8
+}
+
+// label names the collective in a message.
+func (c *Collective) label() string {
+	if c.Group == 0 {
+		return fmt.Sprintf("collective %d", c.Sequence)
+	}
+	return fmt.Sprintf("collective %d of group %d", c.Sequence, c.Group)
 }
 
 // Start is when the first rank began the collective.
