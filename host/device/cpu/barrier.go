@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ccrun/ccrun/host/device"
 	"github.com/ccrun/ccrun/host/op"
 )
 
@@ -48,12 +47,4 @@ func (d *Device) attachAll(deadline int64) error {
 		}
 	}
 	return nil
-}
-
-// unwrapTimeout makes the guest's own deadline an ordinary timeout.
-func unwrapTimeout(err error) error {
-	if err == errDeadline {
-		return device.ErrTimeout
-	}
-	return err
 }

@@ -182,3 +182,28 @@ func BenchmarkProcesses(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkReduce counts the bytes of all sources.
+func BenchmarkReduce(b *testing.B) {
+	const bytes = 1 << 20
+	for _, c := range []struct {
+		dtype op.Dtype
+		red   op.RedOp
+		k     int
+	}{{op.F32, op.Sum, 2}, {op.F32, op.Sum, 4}, {op.F32, op.Sum, 8}, {op.F32, op.Max, 2}, {op.BF16, op.Sum, 2}, {op.F16, op.Sum, 2}, {op.U8, op.Sum, 2}} {
+		b.Run(c.dtype.String()+"/"+c.red.String()+"/"+strconv.Itoa(c.k), func(b *testing.B) {
+			r := openRanks(b, 2, bytes)[0]
+			o := &op.Op{Kind: op.Reduce, Type: c.dtype, Red: c.red, Dst: op.View{Buf: r.mine}, Bytes: bytes, SourceCount: uint8(c.k)}
+			for i := range c.k {
+				source, err := r.Alloc(bytes)
+				must(b, err)
+				o.Sources[i] = op.View{Buf: source}
+			}
+			b.SetBytes(int64(c.k) * bytes)
+			b.ReportAllocs()
+			for b.Loop() {
+				r.submit(b, o)
+			}
+		})
+	}
+}

@@ -18,10 +18,8 @@ func combine(dst []byte, sources *[op.MaxSources][]byte, n int, t op.Dtype, red 
 		combineNumbers[float32](dst, sources, n, red)
 	case op.F64:
 		combineNumbers[float64](dst, sources, n, red)
-	case op.F16:
-		combineHalves(dst, sources, n, red, op.F32FromF16, op.F16FromF32)
-	case op.BF16:
-		combineHalves(dst, sources, n, red, op.F32FromBF16, op.BF16FromF32)
+	case op.F16, op.BF16:
+		combineHalves(dst, sources, n, t, red)
 	}
 }
 
@@ -98,34 +96,5 @@ func divide[T number](block []T, n int) {
 	by := T(n)
 	for i := range block {
 		block[i] /= by
-	}
-}
-
-// combineHalves is combineNumbers for 16-bit floats, in single precision.
-func combineHalves(dst []byte, sources *[op.MaxSources][]byte, n int, red op.RedOp,
-	widen func(uint16) float32, narrow func(float32) uint16) {
-	out := elements[uint16](dst)
-	var sums, wide [blockElements]float32
-	for from := 0; from < len(out); from += blockElements {
-		size := min(blockElements, len(out)-from)
-		block := sums[:size]
-		for k := range n {
-			into := wide[:size]
-			if k == 0 {
-				into = block
-			}
-			for i, h := range elements[uint16](sources[k])[from : from+size] {
-				into[i] = widen(h)
-			}
-			if k > 0 {
-				fold(block, into, red)
-			}
-		}
-		if red == op.Avg {
-			divide(block, n)
-		}
-		for i, v := range block {
-			out[from+i] = narrow(v)
-		}
 	}
 }

@@ -61,23 +61,35 @@ func (d *Device) guestWaitFor(kind op.Kind, timeout time.Duration) guestWait {
 	return g
 }
 
-// errDeadline says that the guest's own deadline has passed while errLimit
-// says that the operation's has.
+// waitError is the type of errDeadline.
 type waitError string
 
+// errDeadline says that the guest's own deadline has passed: its wait is over,
+// the operation that it waited for is not. It never leaves the package.
 const errDeadline = waitError("deadline")
 
 // Error is device.ErrTimeout's text.
 func (e waitError) Error() string { return device.ErrTimeout.Error() }
 
-// Unwrap makes both device.ErrTimeout.
+// Unwrap makes it a device.ErrTimeout.
 func (e waitError) Unwrap() error { return device.ErrTimeout }
+
+// unwrapTimeout turns errDeadline into what the guest gets.
+func unwrapTimeout(err error) error {
+	if err == errDeadline {
+		return device.ErrTimeout
+	}
+	return err
+}
 
 // once waits a little. seen is what the bell showed before the caller looked
 // at its condition.
 func (w *waiting) once(seen uint64) error {
 	w.rounds++
-	if w.rounds <= w.device.spins && (w.rounds > 1 || !w.guest.limited) {
+	if w.rounds <= w.device.spins {
+		if w.rounds == 1 && w.guest.limited && w.device.Now() >= w.guest.deadline {
+			return errDeadline // the guest only wanted to look
+		}
 		pause()
 		return nil
 	}
