@@ -171,7 +171,6 @@ static void iterate(int iteration) {
 
 static void open_world(void) {
   uint64_t bytes = 0;
-  CHECK(ccrun_world(&world));
   next_rank = (world.rank + 1) % world.size;
   prev_rank = (world.rank + world.size - 1) % world.size;
   slices = opt.chunk_bytes == 0 ? 0 : opt.slice_bytes == 0 ? 1 : (opt.chunk_bytes + opt.slice_bytes - 1) / opt.slice_bytes;
@@ -181,10 +180,17 @@ static void open_world(void) {
   CHECK(ccrun_share_lookup(opt.put ? next_rank : prev_rank, "out", 3, 0, CCRUN_FOREVER, &peer, &bytes));
 }
 
+#define FLAGS "flags: -protocol get|put -bytes SIZE -slice SIZE -iters N -warmup N -verify all|last|off\n"
+
+/* usage ends a rank. Each one says why, as any may be the first to end. */
 static void usage(const char *flag) {
-  fprintf(stderr, "ring_allgather: bad flag or value: %s\n"
-                  "flags: -protocol get|put -bytes SIZE -slice SIZE -iters N -warmup N -verify all|last|off\n", flag);
+  fprintf(stderr, "ring_allgather: bad flag or value: %s\n%s", flag, world.rank == 0 ? FLAGS : "");
   exit(1);
+}
+
+static void help(void) {
+  if (world.rank == 0) fputs(FLAGS, stdout);
+  exit(0);
 }
 
 /* size reads 1048576, 1M, 1MiB or 1MB. */
@@ -203,23 +209,32 @@ static int64_t size(const char *flag, const char *text) {
   return value << shift;
 }
 
+/* MAX_TOTAL is how many iterations there may be, warm-up and all. */
+enum { MAX_TOTAL = 1 << 30 };
+
 static void parse(int argc, char **argv) {
+  int64_t iters = opt.iters, warmup = opt.warmup;
   for (int i = 1; i < argc; i += 2) {
     const char *flag = argv[i], *value = i + 1 < argc ? argv[i + 1] : "";
+    if (strcmp(flag, "-h") == 0 || strcmp(flag, "-help") == 0) help();
     if (strcmp(flag, "-protocol") == 0 && (strcmp(value, "get") == 0 || strcmp(value, "put") == 0)) opt.put = value[0] == 'p';
     else if (strcmp(flag, "-bytes") == 0) opt.chunk_bytes = size(flag, value);
     else if (strcmp(flag, "-slice") == 0) opt.slice_bytes = size(flag, value);
-    else if (strcmp(flag, "-iters") == 0) opt.iters = (int)size(flag, value);
-    else if (strcmp(flag, "-warmup") == 0) opt.warmup = (int)size(flag, value);
+    else if (strcmp(flag, "-iters") == 0) iters = size(flag, value);
+    else if (strcmp(flag, "-warmup") == 0) warmup = size(flag, value);
     else if (strcmp(flag, "-verify") == 0) opt.verify = value;
     else usage(flag);
   }
-  if (opt.iters < 1 || opt.warmup < 0 || opt.iters > 1 << 30 || opt.warmup > 1 << 30) usage("-iters or -warmup");
+  if (iters < 1 || iters > MAX_TOTAL || warmup > MAX_TOTAL - iters) usage("-iters or -warmup");
+  opt.iters = (int)iters;
+  opt.warmup = (int)warmup;
+  if (opt.chunk_bytes > INT64_MAX / world.size) usage("-bytes");
   if (opt.slice_bytes > UINT32_MAX) usage("-slice");
   if (strcmp(opt.verify, "all") != 0 && strcmp(opt.verify, "last") != 0 && strcmp(opt.verify, "off") != 0) usage("-verify");
 }
 
 int main(int argc, char **argv) {
+  CHECK(ccrun_world(&world));
   parse(argc, argv);
   open_world();
   if (world.rank == 0) {
