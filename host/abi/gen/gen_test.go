@@ -1,6 +1,7 @@
 package gen
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/ccrun/ccrun/host/abi"
@@ -72,6 +73,50 @@ func TestSpelling(t *testing.T) {
 	} {
 		if camel(c.snake) != c.upper || lowerCamel(c.snake) != c.lower {
 			t.Errorf("%s: %s %s", c.snake, camel(c.snake), lowerCamel(c.snake))
+		}
+	}
+}
+
+// What guests in C submit, written down: a builder that sets the wrong field
+// would agree with itself.
+var goldenBuilders = []string{`
+static inline ccrun_op_t ccrun_op_fill(uint64_t buffer, int64_t offset, int64_t bytes, uint32_t dtype, uint64_t seed) {
+  ccrun_op_t o = {0};
+  o.kind = CCRUN_KIND_FILL;
+  o.dst = (uint64_t)buffer;
+  o.dst_offset = (uint64_t)offset;
+  o.bytes = (uint64_t)bytes;
+  o.dtype = (uint8_t)dtype;
+  o.value = (uint64_t)seed;
+  return o;
+}
+`, `
+static inline ccrun_op_t ccrun_op_send(uint32_t peer, uint64_t src, int64_t src_offset, int64_t bytes, uint32_t channel) {
+  ccrun_op_t o = {0};
+  o.kind = CCRUN_KIND_SEND;
+  o.peer = (uint32_t)peer;
+  o.src = (uint64_t)src;
+  o.src_offset = (uint64_t)src_offset;
+  o.bytes = (uint64_t)bytes;
+  o.slot = (uint32_t)channel;
+  return o;
+}
+`, `
+static inline ccrun_op_t ccrun_op_wait(uint32_t peer, uint32_t slot, uint64_t value) {
+  ccrun_op_t o = {0};
+  o.kind = CCRUN_KIND_WAIT;
+  o.peer = (uint32_t)peer;
+  o.slot = (uint32_t)slot;
+  o.value = (uint64_t)value;
+  return o;
+}
+`}
+
+func TestBuildersSetTheRightFields(t *testing.T) {
+	header := string(cHeader())
+	for _, want := range goldenBuilders {
+		if !strings.Contains(header, want) {
+			t.Errorf("ccrun.h lacks%s", want)
 		}
 	}
 }
