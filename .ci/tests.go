@@ -27,6 +27,7 @@ type report struct {
 	out            io.Writer
 	output         map[string][]string // of tests that still run
 	skips          []string
+	failures       map[string]int // of tests, by package
 	passed, failed int
 }
 
@@ -41,7 +42,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "tests: error:", err)
 		os.Exit(1)
 	}
-	r := &report{out: os.Stdout, output: make(map[string][]string)}
+	r := &report{out: os.Stdout, output: make(map[string][]string), failures: make(map[string]int)}
 	r.read(stdout)
 	err = cmd.Wait()
 	r.close()
@@ -77,6 +78,9 @@ func (r *report) add(e event) {
 			io.WriteString(r.out, e.Output)
 		}
 	case e.Test == "":
+		if e.Action == "fail" && r.failures[e.Package] == 0 {
+			r.failed++ // it did not build, crashed or hung
+		}
 	case e.Action == "pass":
 		r.passed++
 		delete(r.output, name)
@@ -85,6 +89,7 @@ func (r *report) add(e event) {
 		delete(r.output, name)
 	case e.Action == "fail":
 		r.failed++
+		r.failures[e.Package]++
 		io.WriteString(r.out, strings.Join(r.output[name], ""))
 		delete(r.output, name)
 	}
