@@ -7,8 +7,9 @@ import (
 
 // Record writes the flight record of an operation that ran from start to end
 // on a stream. Every device calls it once for each operation that it carries
-// out, with times of its own clock. peer is the rank at the other end, -1 if
-// none: for Put and Get the owner of the imported buffer.
+// out, with times of its own clock; for a Reduce that reads peers' memory once
+// for each of them. peer is the rank at the other end, -1 if none: for Put, Get
+// and Reduce the owner of the imported buffer.
 func Record(w *flight.Writer, o *op.Op, stream int, peer int, status uint8, start, end int64) {
 	if !Recorded(w, o) {
 		return

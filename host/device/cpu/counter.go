@@ -10,9 +10,11 @@ type counter struct {
 	_       uint32
 }
 
-// raise makes the counter at least v and wakes who sleeps on it.
+// raise makes the counter at least v and wakes who sleeps on it. The counter is
+// mostly in the cache of a rank that polls it: adding nothing fetches it for
+// writing at once, where a load would fetch it twice.
 func (c *counter) raise(v uint64) {
-	for old := c.value.Load(); old < v; old = c.value.Load() {
+	for old := c.value.Add(0); old < v; old = c.value.Load() {
 		if c.value.CompareAndSwap(old, v) {
 			c.wake()
 			return

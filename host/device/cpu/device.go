@@ -157,18 +157,33 @@ func (d *Device) Close() error {
 	return err
 }
 
-// record writes the flight record of an operation that began at start.
-func (d *Device) record(o *op.Op, stream, peer int, status uint8, start int64) {
-	if device.Recorded(d.recorder, o) {
-		device.Record(d.recorder, o, stream, peer, status, start, d.Now())
+// record writes the flight record of an operation that began at start and has
+// just ended. It gives the time of the end, 0 if none was recorded.
+func (d *Device) record(o *op.Op, stream, peer int, status uint8, start int64) int64 {
+	if !device.Recorded(d.recorder, o) {
+		return 0
 	}
+	end := d.Now()
+	device.Record(d.recorder, o, stream, peer, status, start, end)
+	return end
 }
 
-// startOf is the time if o is to be recorded: reading the clock costs more
-// than a small operation.
-func (d *Device) startOf(o *op.Op) int64 {
-	if device.Recorded(d.recorder, o) {
-		return d.Now()
+// recordReduce writes a record for each peer whose memory a Reduce has read,
+// since each of them is a transfer of its own, or one record if all sources
+// were this rank's.
+func (d *Device) recordReduce(o *op.Op, stream int, start int64) int64 {
+	if !device.Recorded(d.recorder, o) {
+		return 0
 	}
-	return 0
+	end, remote := d.Now(), false
+	for i := range o.Sources[:o.SourceCount] {
+		if b := o.Sources[i].Buf.(*buffer); b.remote() {
+			device.Record(d.recorder, o, stream, b.peer, flight.StatusOK, start, end)
+			remote = true
+		}
+	}
+	if !remote {
+		device.Record(d.recorder, o, stream, -1, flight.StatusOK, start, end)
+	}
+	return end
 }

@@ -18,6 +18,7 @@ const copyBytesMax = 1 << 20
 // guest's wait g; an operation that fails stops the stream, and what follows
 // it is passed over.
 func (s *stream) drain(target uint64, g guestWait) error {
+	s.mark = 0
 	for {
 		head := s.done.value.Load()
 		if head >= target || head == s.tail.Load() {
@@ -49,6 +50,7 @@ func (s *stream) carryOut(head uint64, g guestWait) error {
 	switch {
 	case err != nil:
 	case e.op.Kind == op.Send || e.op.Kind == op.Recv:
+		s.mark = 0
 		return s.converse(head, g)
 	case e.op.Kind == op.Wait || e.op.Kind == op.EventWait:
 		seen, err = s.await(e, g)
@@ -69,7 +71,7 @@ func (s *stream) carryOut(head uint64, g guestWait) error {
 // await holds the stream for a signal or an event.
 func (s *stream) await(e *entry, g guestWait) (seen uint64, err error) {
 	if e.start == 0 {
-		e.start = s.device.Now()
+		e.start = s.startOf()
 	}
 	w := waiting{device: s.device, stream: s, op: &e.op, guest: g, limit: s.device.limitFrom(e.start)}
 	target := e.target
@@ -86,7 +88,7 @@ func (s *stream) await(e *entry, g guestWait) (seen uint64, err error) {
 		err = e.after.failureBefore(e.target)
 	}
 	if err != errDeadline {
-		s.device.record(&e.op, s.number, int(e.op.Peer), statusOf(err), e.start)
+		s.mark = s.device.record(&e.op, s.number, int(e.op.Peer), statusOf(err), e.start)
 	}
 	return w.bell.value.Load(), err
 }
@@ -109,10 +111,26 @@ func (d *Device) limitFrom(start int64) int64 {
 
 // perform executes an operation that waits for nobody, and records it.
 func (s *stream) perform(o *op.Op) error {
-	start := s.device.startOf(o)
+	var start int64
+	if device.Recorded(s.device.recorder, o) {
+		start = s.startOf()
+	}
 	peer, err := s.execute(o)
-	s.device.record(o, s.number, peer, statusOf(err), start)
+	if o.Kind == op.Reduce && err == nil {
+		s.mark = s.device.recordReduce(o, s.number, start)
+		return nil
+	}
+	s.mark = s.device.record(o, s.number, peer, statusOf(err), start)
 	return err
+}
+
+// startOf is the time at which the next operation begins: the end of the one
+// that has just been executed, which saves a reading of the clock.
+func (s *stream) startOf() int64 {
+	if s.mark != 0 {
+		return s.mark
+	}
+	return s.device.Now()
 }
 
 func (s *stream) execute(o *op.Op) (peer int, err error) {

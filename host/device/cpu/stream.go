@@ -33,6 +33,7 @@ type stream struct {
 	wakeup   chan struct{}
 	stopping atomic.Bool
 	closed   bool
+	mark     int64 // when the operation before ended, 0 if not at this moment; the owner's
 }
 
 // failure is why a stream has stopped, and after how many operations.
@@ -127,6 +128,7 @@ func (s *stream) immediate(o *op.Op) bool {
 }
 
 func (s *stream) executeNow(o *op.Op) error {
+	s.mark = 0
 	if o.Kind == op.EventRecord {
 		o.Event.(*event).record(s, s.tail.Load())
 	}
