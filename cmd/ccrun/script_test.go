@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/ccrun/ccrun/guest-sdk/tck"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write what the commands print into the scripts' golden files")
@@ -35,6 +38,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("GOCACHE_SHARED", cache)
 			return os.MkdirAll(filepath.Join(env.WorkDir, "home"), 0o700)
 		},
+		Condition: toolchainCondition,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"guest":    guests.command,
 			"exits":    exitsCommand,
@@ -55,4 +59,15 @@ func goCache(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return strings.TrimSpace(string(dir))
+}
+
+// toolchainCondition is [toolchain:NAME]: guests of that language can be built.
+func toolchainCondition(condition string) (bool, error) {
+	name, ok := strings.CutPrefix(condition, "toolchain:")
+	for _, toolchain := range tck.Toolchains() {
+		if ok && toolchain.Name == name {
+			return toolchain.Missing() == "", nil
+		}
+	}
+	return false, fmt.Errorf("unknown condition %q", condition)
 }
