@@ -20,6 +20,15 @@ type Call struct {
 
 	Program *Program // what this rank does; from package coll
 	Bytes   int64    // size as nccl-tests counts it, for the record
+
+	// For the record, filled in by package module: the communicator's number,
+	// the same on all its ranks and 0 for the world's; the index that the
+	// flight recorder has given to the algorithm's name; and whether to leave
+	// the call out of statistics. The Term of the operation that carries the
+	// call holds its sequence number.
+	Group     uint16
+	NameIndex uint16
+	Warmup    bool
 }
 
 // Program is what one rank does of a collective: steps in order, over areas of
