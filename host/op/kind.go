@@ -41,6 +41,13 @@ const (
 	EventRecord
 	// EventWait holds the stream until Event is complete.
 	EventWait
+	// Gemm multiplies the matrices Sources[0] and Sources[1] into Dst. See
+	// [GemmShape]. Bytes is the length of the product.
+	Gemm
+	// CollectiveCall carries out Call, and what is linked to it, on Comm. Calls
+	// on one communicator are carried out in the order in which they were
+	// submitted, on whichever streams.
+	CollectiveCall
 	kindCount
 )
 
@@ -60,6 +67,7 @@ const (
 	usesSrc
 	usesType
 	usesPeer
+	usesCall
 	moves
 )
 
@@ -67,26 +75,28 @@ var kinds = [...]struct {
 	name string
 	uses uint8
 }{
-	None:        {"none", 0},
-	Copy:        {"copy", usesDst | usesSrc | moves},
-	Put:         {"put", usesDst | usesSrc | moves},
-	Get:         {"get", usesDst | usesSrc | moves},
-	Signal:      {"signal", usesPeer},
-	Wait:        {"wait", usesPeer},
-	Send:        {"send", usesSrc | usesPeer | moves},
-	Recv:        {"recv", usesDst | usesPeer | moves},
-	Reduce:      {"reduce", usesDst | usesType | moves},
-	Fill:        {"fill", usesDst | usesType},
-	Verify:      {"verify", usesDst | usesType},
-	Digest:      {"digest", usesDst},
-	EventRecord: {"event_record", 0},
-	EventWait:   {"event_wait", 0},
-	Collective:  {"collective", 0},
-	Mark:        {"mark", 0},
-	Barrier:     {"barrier", 0},
-	ShareLookup: {"share_lookup", usesPeer},
-	SyncStream:  {"stream_sync", 0},
-	SyncEvent:   {"event_sync", 0},
+	None:           {"none", 0},
+	Copy:           {"copy", usesDst | usesSrc | moves},
+	Put:            {"put", usesDst | usesSrc | moves},
+	Get:            {"get", usesDst | usesSrc | moves},
+	Signal:         {"signal", usesPeer},
+	Wait:           {"wait", usesPeer},
+	Send:           {"send", usesSrc | usesPeer | moves},
+	Recv:           {"recv", usesDst | usesPeer | moves},
+	Reduce:         {"reduce", usesDst | usesType | moves},
+	Fill:           {"fill", usesDst | usesType},
+	Verify:         {"verify", usesDst | usesType},
+	Digest:         {"digest", usesDst},
+	EventRecord:    {"event_record", 0},
+	EventWait:      {"event_wait", 0},
+	Gemm:           {"gemm", usesDst | usesType},
+	CollectiveCall: {"collective_call", usesCall},
+	Collective:     {"collective", 0},
+	Mark:           {"mark", 0},
+	Barrier:        {"barrier", 0},
+	ShareLookup:    {"share_lookup", usesPeer},
+	SyncStream:     {"stream_sync", 0},
+	SyncEvent:      {"event_sync", 0},
 }
 
 func (k Kind) uses(part uint8) bool { return int(k) < len(kinds) && kinds[k].uses&part != 0 }
@@ -115,4 +125,6 @@ var (
 	ErrSources = errors.New("a reduce reads 1 to 8 sources")
 	ErrRange   = errors.New("range outside the buffer")
 	ErrEvent   = errors.New("no event")
+	ErrGemm    = errors.New("matrices and buffers do not fit each other")
+	ErrCall    = errors.New("not a collective that this communicator can carry out")
 )

@@ -23,11 +23,15 @@ type Op struct {
 	Dst View // where the bytes go
 	Src View // where they come from
 
-	Sources     [MaxSources]View // Reduce only, the first SourceCount of them
+	Sources     [MaxSources]View // Reduce and Gemm, the first SourceCount of them
 	SourceCount uint8
 
 	Event  Event   // EventRecord, EventWait
 	Result *Result // Verify, Digest: filled in when the operation is done; nil to discard
+
+	Gemm *GemmShape // Gemm
+	Comm Comm       // CollectiveCall
+	Call *Call      // CollectiveCall
 
 	Term Term
 }
@@ -100,6 +104,9 @@ func (o *Op) Check() error {
 	if o.Kind.uses(usesType) {
 		return o.checkTyped()
 	}
+	if o.Kind.uses(usesCall) {
+		return o.checkCalls()
+	}
 	return nil
 }
 
@@ -113,8 +120,11 @@ func (o *Op) checkTyped() error {
 	if o.Bytes%size != 0 {
 		return ErrRange
 	}
-	if o.Kind == Reduce {
+	switch o.Kind {
+	case Reduce:
 		return o.checkReduce()
+	case Gemm:
+		return o.checkGemm()
 	}
 	if o.Src.Off < 0 || o.Src.Off%size != 0 || o.Src.Off > math.MaxInt64-o.Bytes {
 		return ErrRange

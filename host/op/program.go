@@ -1,36 +1,5 @@
 package op
 
-// Call is one collective on a communicator, as the guest asks for it. The
-// counts are elements: what one rank contributes to or gets from one peer for
-// AllGather, ReduceScatter, Gather, Scatter and AllToAll; the whole vector for
-// AllReduce, Broadcast and ReduceTo.
-type Call struct {
-	Collective CollectiveOp
-	Type       Dtype
-	Red        RedOp
-	Root       int // rank within the communicator, of rooted collectives
-	Count      int64
-	In, Out    View  // In.Buf nil: in place, the input lies where Out wants it
-	Algorithm  uint8 // index in the communicator's list, agreed by all ranks
-
-	// AllToAllV: elements to and from each rank of the communicator, and where
-	// they lie in In and Out, in elements.
-	SendCounts, SendOffsets []int64
-	RecvCounts, RecvOffsets []int64
-
-	Program *Program // what this rank does; from package coll
-	Bytes   int64    // size as nccl-tests counts it, for the record
-
-	// For the record, filled in by package module: the communicator's number,
-	// the same on all its ranks and 0 for the world's; the index that the
-	// flight recorder has given to the algorithm's name; and whether to leave
-	// the call out of statistics. The Term of the operation that carries the
-	// call holds its sequence number.
-	Group     uint16
-	NameIndex uint16
-	Warmup    bool
-}
-
 // Program is what one rank does of a collective: steps in order, over areas of
 // this and other ranks. It is immutable and shared between calls of one shape.
 type Program struct {
