@@ -90,7 +90,7 @@ var kinds = [...]struct {
 	EventRecord:    {"event_record", 0},
 	EventWait:      {"event_wait", 0},
 	Gemm:           {"gemm", usesDst | usesType},
-	CollectiveCall: {"collective_call", usesCall},
+	CollectiveCall: {"call", usesCall},
 	Collective:     {"collective", 0},
 	Mark:           {"mark", 0},
 	Barrier:        {"barrier", 0},
