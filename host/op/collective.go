@@ -17,6 +17,7 @@ const (
 	AllToAll
 	AllToAllV
 	SendRecv
+	BarrierAll
 	collectiveCount
 )
 
@@ -24,6 +25,7 @@ var collectives = [...]string{
 	Custom: "custom", AllReduce: "all_reduce", AllGather: "all_gather", ReduceScatter: "reduce_scatter",
 	Broadcast: "broadcast", ReduceTo: "reduce", Gather: "gather", Scatter: "scatter",
 	AllToAll: "all_to_all", AllToAllV: "all_to_all_v", SendRecv: "send_recv",
+	BarrierAll: "barrier",
 }
 
 // Valid reports whether c is one of the collectives above.
