@@ -1,0 +1,145 @@
+package kernels
+
+import "github.com/ccrun/ccrun/host/op"
+
+// kernel names a vector kernel: an element type and an operator.
+type kernel uint8
+
+const kernelShift = 3
+
+// stretchBytes is the traffic of one call of a kernel, which nothing can
+// interrupt, not even the garbage collector.
+const stretchBytes = 128 << 10
+
+// widthMax is the longest vector.
+const widthMax = 64
+
+// pass is one combination, carried out in stretches.
+type pass struct {
+	work       work
+	isa        ISA
+	kernel     kernel
+	width      int // bytes of memory that one vector covers
+	task       Task
+	streaming  int
+	divideInts bool
+}
+
+// vectors combines with vector kernels, or reports that there is none.
+func (s Set) vectors(dests, sources [][]byte, t Task) bool {
+	var p pass
+	p.isa, p.task, p.width = s.ISA, t, s.ISA.vectorBytes()
+	p.work.point(dests, sources)
+	p.choose()
+	bytes := len(dests[0])
+	head := 0
+	if s.streams(t.TrafficBytes, int64(bytes)*int64(len(dests)+len(sources))) {
+		if ahead, ok := p.work.aligned(p.width); ok && ahead%t.Type.Size() == 0 {
+			head, p.streaming = min(ahead, bytes), 1
+		}
+	}
+	if !p.part(0, head) {
+		return false
+	}
+	stretch := max(4096, stretchBytes/(len(dests)+len(sources))&^4095)
+	body := (bytes - head) &^ (p.width - 1)
+	for from := head; from < head+body; from += stretch {
+		if !p.run(from, min(stretch, head+body-from)) {
+			return false
+		}
+	}
+	return p.part(head+body, bytes-head-body)
+}
+
+// choose sets the kernel: averages are sums, a single source is moved as it is.
+func (p *pass) choose() {
+	t := p.task
+	red := t.Red
+	if red == op.Avg {
+		red = op.Sum
+	}
+	if p.work.sourceCount == 1 && !t.divides() {
+		t.Type, red = op.U8, op.Sum
+	}
+	p.kernel = kernel(t.Type)<<kernelShift | kernel(red)
+	switch t.Type {
+	case op.F16, op.BF16:
+		p.width /= 2
+	case op.F32, op.F64:
+	default:
+		p.divideInts = t.divides()
+		return
+	}
+	if t.divides() {
+		p.work.scale(t.Divisor)
+	}
+}
+
+// scale sets what sums are divided by. The inverse of a power of two is exact,
+// and multiplying is faster.
+func (w *work) scale(divisor int) {
+	w.scaling, w.scale32, w.scale64 = scaleDivide, float32(divisor), float64(divisor)
+	if divisor&(divisor-1) == 0 {
+		w.scaling, w.scale32, w.scale64 = scaleMultiply, 1/w.scale32, 1/w.scale64
+	}
+}
+
+// run combines whole vectors.
+func (p *pass) run(from, bytes int) bool {
+	p.work.offset, p.work.bytes, p.work.streaming = from, bytes, p.streaming
+	if !run(p.isa, p.kernel, &p.work) {
+		return false
+	}
+	if p.divideInts {
+		p.divide(from, bytes)
+	}
+	return true
+}
+
+// part combines less than a vector, in a copy that is as long as one.
+func (p *pass) part(from, bytes int) bool {
+	if bytes == 0 {
+		return true
+	}
+	var copies [op.MaxSources + 1][widthMax]byte
+	var dests, sources [op.MaxSources][]byte
+	w := &p.work
+	for i := range w.sourceCount {
+		copy(copies[i][:], w.source(i, from, bytes))
+		sources[i] = copies[i][:p.width]
+	}
+	result := copies[op.MaxSources][:p.width]
+	dests[0] = result
+	part := work{scaling: w.scaling, scale32: w.scale32, scale64: w.scale64, bytes: p.width}
+	part.point(dests[:1], sources[:w.sourceCount])
+	if !run(p.isa, p.kernel, &part) {
+		return false
+	}
+	if p.divideInts {
+		divideIntegers(result[:bytes], p.task)
+	}
+	for i := range w.destCount {
+		copy(w.dest(i, from, bytes), result)
+	}
+	return true
+}
+
+// divide averages integers, for which there is no vector instruction.
+func (p *pass) divide(from, bytes int) {
+	first := p.work.dest(0, from, bytes)
+	divideIntegers(first, p.task)
+	for i := 1; i < p.work.destCount; i++ {
+		copy(p.work.dest(i, from, bytes), first)
+	}
+}
+
+func divideIntegers(b []byte, t Task) {
+	switch t.Type {
+	case op.U8:
+		divide(elements[uint8](b), t.Divisor)
+	case op.I32:
+		divide(elements[int32](b), t.Divisor)
+	case op.I64:
+		divide(elements[int64](b), t.Divisor)
+	}
+}

@@ -1,0 +1,68 @@
+package kernels
+
+import (
+	"unsafe"
+
+	"github.com/ccrun/ccrun/host/op"
+)
+
+// work is what a vector kernel does: bytes, a whole number of vectors, at the
+// same offset of every source and destination.
+type work struct {
+	sources, dests         [op.MaxSources]unsafe.Pointer
+	sourceCount, destCount int
+	offset, bytes          int
+	streaming              int // 1: store past the caches
+	scaling                int
+	scale32                float32
+	scale64                float64
+}
+
+// What becomes of sums.
+const (
+	scaleNone = iota
+	scaleMultiply
+	scaleDivide
+)
+
+// point lets w work on whole slices, all at least as long as the first
+// destination.
+func (w *work) point(dests, sources [][]byte) {
+	bytes := len(dests[0])
+	w.sourceCount, w.destCount = len(sources), len(dests)
+	for i, s := range sources {
+		w.sources[i] = unsafe.Pointer(unsafe.SliceData(s[:bytes]))
+	}
+	for i, d := range dests {
+		w.dests[i] = unsafe.Pointer(unsafe.SliceData(d[:bytes]))
+	}
+}
+
+// aligned returns how many bytes lie before the first multiple of align in
+// the destinations; ok is false if they do not agree.
+func (w *work) aligned(align int) (head int, ok bool) {
+	head = -int(uintptr(w.dests[0])) & (align - 1)
+	for _, d := range w.dests[1:w.destCount] {
+		if -int(uintptr(d))&(align-1) != head {
+			return 0, false
+		}
+	}
+	return head, true
+}
+
+// dest is a stretch of a destination.
+func (w *work) dest(i, from, bytes int) []byte {
+	return unsafe.Slice((*byte)(unsafe.Add(w.dests[i], from)), bytes)
+}
+
+// source is a stretch of a source.
+func (w *work) source(i, from, bytes int) []byte {
+	return unsafe.Slice((*byte)(unsafe.Add(w.sources[i], from)), bytes)
+}
+
+// elements views bytes as whole elements. They need not be aligned: the
+// processors that ccrun runs on load numbers from any address.
+func elements[T number | uint16](b []byte) []T {
+	var one T
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(one)))
+}
