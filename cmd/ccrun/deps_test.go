@@ -27,6 +27,8 @@ var importRules = []importRule{
 	{"host/device", []string{"host/op", "host/flight"}, "device is interfaces only: implementations and callers meet here"},
 	{"host/device/devicetest", []string{"host/device", "host/op", "host/flight"}, "the conformance suite knows no device, so that all pass the same one"},
 	{"host/device/all", []string{"host/device", "host/device/..."}, "the one list of devices"},
+	{"host/device/cpu", []string{"host/device", "host/op", "host/flight", "host/device/cpu/kernels"}, "only the cpu device computes on the processor"},
+	{"host/device/cpu/kernels/...", []string{"host/op", "host/device/cpu/kernels/..."}, "kernels know memory and numbers, and nothing of ranks"},
 	{"host/device/...", []string{"host/device", "host/op", "host/flight"}, "devices never import each other: what two of them share belongs to device, op or flight"},
 	{"host/coll/peers/...", []string{"host/...", "runner", "guest-sdk/...", "workflows/..."}, "the peer benchmark compares whole programs"},
 	{"host/coll/...", []string{"host/op"}, "schedules are pure: they take values and return values"},

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/ccrun/ccrun/host/device"
+	"github.com/ccrun/ccrun/host/device/cpu/kernels"
 	"github.com/ccrun/ccrun/host/flight"
 	"github.com/ccrun/ccrun/host/op"
 )
@@ -36,6 +37,7 @@ type Device struct {
 	opTimeout   time.Duration
 	memoryBytes int64
 	spins       int // pauses before a waiter yields
+	kernels     kernels.Set
 
 	crowdedProcess atomic.Bool // another rank lives in this process
 
@@ -73,7 +75,7 @@ func Open(c device.Config) (device.Device, error) {
 	}
 	d := &Device{
 		rank: c.Rank, size: c.Size, exchange: c.Exchange, recorder: c.Recorder, opTimeout: c.OpTimeout,
-		memoryBytes: limit, spins: spinPauses, own: a, lanes: 1,
+		memoryBytes: limit, spins: spinPauses, kernels: kernels.New(), own: a, lanes: 1,
 		peers:    make([]atomic.Pointer[arena], c.Size),
 		mail:     make([]channelState, c.Size*sendChannels),
 		memory:   newMemory(a.heapBytes(), limit),

@@ -5,13 +5,10 @@ import (
 	"fmt"
 
 	"github.com/ccrun/ccrun/host/device"
+	"github.com/ccrun/ccrun/host/device/cpu/kernels"
 	"github.com/ccrun/ccrun/host/flight"
 	"github.com/ccrun/ccrun/host/op"
 )
-
-// copyBytesMax is how much is copied in one stretch: a stretch cannot be
-// interrupted, not even by the garbage collector.
-const copyBytesMax = 1 << 20
 
 // drain executes operations in order until the given number is done or the
 // queue is empty. The caller owns the stream. The only errors are those of the
@@ -168,31 +165,8 @@ func (s *stream) transfer(o *op.Op) error {
 	}
 	defer src.leave(s.number, 1)
 	to, from := dst.mem[o.Dst.Off:][:o.Bytes], src.mem[o.Src.Off:][:o.Bytes]
-	if dst.arena == src.arena && dst.offset+o.Dst.Off > src.offset+o.Src.Off {
-		copyDown(to, from)
-		return nil
-	}
-	copyUp(to, from)
+	s.device.kernels.Copy(to, from, 0)
 	return nil
-}
-
-// copyUp copies in stretches from the start: right for overlapping ranges if
-// the destination lies lower.
-func copyUp(dst, src []byte) {
-	for len(dst) > copyBytesMax {
-		copy(dst[:copyBytesMax], src)
-		dst, src = dst[copyBytesMax:], src[copyBytesMax:]
-	}
-	copy(dst, src)
-}
-
-// copyDown copies in stretches from the end.
-func copyDown(dst, src []byte) {
-	for n := len(dst); n > 0; n = len(dst) {
-		cut := max(0, n-copyBytesMax)
-		copy(dst[cut:], src[cut:n])
-		dst = dst[:cut]
-	}
 }
 
 // reduce combines the sources, wherever they are.
@@ -214,7 +188,8 @@ func (s *stream) reduce(o *op.Op) error {
 		err = device.ErrStale
 	}
 	if err == nil {
-		combine(dst.mem[o.Dst.Off:][:o.Bytes], &sources, n, o.Type, o.Red)
+		dests := [1][]byte{dst.mem[o.Dst.Off:][:o.Bytes]}
+		s.device.kernels.Combine(dests[:], sources[:n], kernels.Task{Type: o.Type, Red: o.Red, Divisor: n})
 		dst.leave(s.number, n)
 	}
 	for i := range entered {

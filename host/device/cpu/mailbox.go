@@ -213,6 +213,6 @@ func (s *stream) take(o *op.Op, l *letter) uint32 {
 		return letterStale
 	}
 	defer b.leave(s.number, 1)
-	copyUp(b.mem[o.Dst.Off:][:bytes], a.mem[offset:][:bytes])
+	s.device.kernels.Copy(b.mem[o.Dst.Off:][:bytes], a.mem[offset:][:bytes], 0)
 	return letterTaken
 }
