@@ -12,7 +12,7 @@ GUEST = GOOS=wasip1 GOARCH=wasm $(GO) build
 
 .PHONY: help
 help: ## show this list
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z_-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z_-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: build
 build: ## build bin/ccrun
@@ -61,6 +61,11 @@ bench: ## run the benchmarks into bench.txt, for benchstat, then compare with Op
 	@.ci/install go clang mpi
 	$(GO) test ./... -run '^$$' -bench . -benchmem -count $(BENCHCOUNT) -p 1 | tee bench.txt
 	$(GO) run ./host/coll/peers
+
+.PHONY: bench-peers
+bench-peers: ## compare collectives with those of Open MPI, MPICH and Gloo; PEERFLAGS='-n 2 -rounds 3'
+	@.ci/install go mpi peers
+	$(GO) run ./host/coll/peers collectives $(PEERFLAGS)
 
 .PHONY: lint
 lint: ## vet and staticcheck

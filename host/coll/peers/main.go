@@ -1,15 +1,17 @@
-// Peers compares ccrun's ring all-gather with Open MPI's MPI_Allgather and
-// with the same ring in native Go, on this machine, in interleaved rounds:
+// Peers compares ccrun with others on this machine, in interleaved rounds:
 //
-//	go run ./host/coll/peers
+//	go run ./host/coll/peers              its ring all-gather with Open MPI's and with a ring in native Go
+//	go run ./host/coll/peers collectives  its collectives with those of Open MPI, MPICH and Gloo
 //
 // In every round each contestant runs once for each size, in an order that
 // changes from round to round; what is printed are medians over the rounds, of
 // times and of the ratios within a round. Trust the ratios: on a machine with
-// neighbours the times wander together. Start with [contestants].
+// neighbours the times wander together. Start with [contestants] and
+// [buildPeers].
 //
 // It is no test and gates nothing. It needs mpicc and mpirun, and builds ccrun
-// and the guest from the working tree.
+// and the guest from the working tree; of the others it takes those that are
+// installed.
 package main
 
 import (
@@ -30,19 +32,27 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, unix.SIGTERM)
 	defer stop()
-	var err error
-	if len(os.Args) > 1 && os.Args[1] == rankCommand {
-		err = runRank(os.Args[2:], os.Stdout)
-	} else {
-		err = run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	}
-	if err != nil && !errors.Is(err, flag.ErrHelp) {
+	if err := dispatch(ctx, os.Args[1:]); err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "peers: error:", err)
 		os.Exit(1)
 	}
 }
 
-// options are the flags.
+func dispatch(ctx context.Context, args []string) error {
+	command := ""
+	if len(args) > 0 {
+		command = args[0]
+	}
+	switch command {
+	case rankCommand:
+		return runRank(args[1:], os.Stdout)
+	case collectivesCommand:
+		return runCollectives(ctx, args[1:], os.Stdout, os.Stderr)
+	}
+	return run(ctx, args, os.Stdout, os.Stderr)
+}
+
+// options are the flags of the ring's comparison.
 type options struct {
 	ranks  int
 	rounds int

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ccrun/ccrun/guest-sdk/go/ccrun"
+	"github.com/ccrun/ccrun/host/op"
+)
+
+// collectivesCommand is the first argument of a comparison of collectives.
+const collectivesCommand = "collectives"
+
+// compared are the collectives that all peers have.
+var compared = []struct {
+	name string
+	op   op.CollectiveOp
+}{
+	{"all_reduce", op.AllReduce}, {"reduce_scatter", op.ReduceScatter}, {"all_gather", op.AllGather}, {"alltoall", op.AllToAll}, {"broadcast", op.Broadcast},
+}
+
+// plainCopy is measured beside them: every rank copies as much as the array.
+const plainCopy = "copy"
+
+// comparison is the flags.
+type comparison struct {
+	ranks       []int
+	rounds      int
+	sizes       sizeList
+	collectives []string
+}
+
+func parseComparison(args []string, out io.Writer) (comparison, error) {
+	c := comparison{sizes: sizeList{8, 64 << 10, 1 << 20, 16 << 20, 64 << 20}}
+	var ranks, names string
+	flags := flag.NewFlagSet("peers "+collectivesCommand, flag.ContinueOnError)
+	flags.SetOutput(out)
+	flags.StringVar(&ranks, "n", "2,4", "numbers of ranks")
+	flags.IntVar(&c.rounds, "rounds", 5, "rounds")
+	flags.Var(&c.sizes, "bytes", "sizes of the whole array; one rank's share is a multiple of 16 bytes")
+	flags.StringVar(&names, "collectives", "", "which to compare (default: all)")
+	if err := flags.Parse(args); err != nil {
+		return c, err
+	}
+	for word := range strings.SplitSeq(ranks, ",") {
+		n, err := strconv.Atoi(word)
+		if err != nil || n < 2 {
+			return c, fmt.Errorf("-n %s: not a number of ranks from 2 on", word)
+		}
+		c.ranks = append(c.ranks, n)
+	}
+	for _, known := range compared {
+		if names == "" || slices.Contains(strings.Split(names, ","), known.name) {
+			c.collectives = append(c.collectives, known.name)
+		}
+	}
+	if flags.NArg() > 0 || c.rounds < 1 || len(c.collectives) == 0 {
+		return c, errors.New("want -rounds of at least 1, a known collective and no other arguments")
+	}
+	return c, nil
+}
+
+// sweepOf is what every peer is asked for.
+func (c comparison) sweepOf(collective string, ranks int) sweep {
+	s := sweep{collective: collective, ranks: ranks}
+	for _, size := range c.sizes {
+		bytes := int64(size)
+		if share := int64(16 * ranks); collective != "all_reduce" && collective != "broadcast" {
+			bytes = max(bytes/share, 1) * share
+		}
+		s.sizes = append(s.sizes, sized{bytes, iterationsOf(bytes, ranks)})
+	}
+	return s
+}
+
+// iterationsOf makes sizes take about the same time.
+func iterationsOf(bytes int64, ranks int) int {
+	most := 5000
+	if crowded(ranks) {
+		most = 1000
+	}
+	return min(max(int(256<<20/max(bytes, 1)), 6), most)
+}
+
+// runCollectives compares, a table after the other.
+func runCollectives(ctx context.Context, args []string, out, progress io.Writer) error {
+	c, err := parseComparison(args, progress)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "ccrun-peers-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	peers := buildPeers(ctx, dir)
+	c.describe(out, peers)
+	for _, ranks := range c.ranks {
+		for _, collective := range c.collectives {
+			if err := c.compare(ctx, peers, c.sweepOf(collective, ranks), out); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// describe says what is compared, and who cannot take part.
+func (c comparison) describe(out io.Writer, peers []peer) {
+	fmt.Fprintf(out, "collectives of f32 on %d processors (%s/%s): medians of %d interleaved rounds, each the mean of a loop\n",
+		runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, c.rounds)
+	fmt.Fprintf(out, "ccrun: from a Wasm guest, every slice recorded; all results checked outside the time\n")
+	fmt.Fprintf(out, "ratio: time of the best of the others divided by this one's, median over the rounds\n")
+	fmt.Fprintf(out, "copy: every rank copies as many bytes as the array has, in its own memory\n")
+	for _, p := range peers {
+		if p.missing != nil {
+			fmt.Fprintf(out, "%s is left out: %v\n", p.name, p.missing)
+		}
+	}
+	fmt.Fprintln(out)
+}
+
+// compare plays the rounds of one collective and prints its table.
+func (c comparison) compare(ctx context.Context, peers []peer, s sweep, out io.Writer) error {
+	results := map[int64]rounds{}
+	for _, size := range s.sizes {
+		results[size.bytes] = rounds{}
+	}
+	list := contestantsOf(peers, s, results)
+	for round := range c.rounds {
+		if err := (rounds{}).play(ctx, list, round, ccrun.ByteSize(0)); err != nil {
+			return err
+		}
+	}
+	writeComparison(out, s, results, namesOf(peers))
+	return nil
+}
+
+// contestantsOf wraps the peers that are fit: their times are sorted by size.
+func contestantsOf(peers []peer, s sweep, results map[int64]rounds) []contestant {
+	var list []contestant
+	add := func(name string, p peer, s sweep) {
+		list = append(list, contestant{p.name, func(ctx context.Context, _ ccrun.ByteSize) (nanosBy, error) {
+			measured, err := p.run(ctx, s)
+			if err != nil {
+				return nil, err
+			}
+			for _, size := range s.sizes {
+				nanos, ok := measured[size.bytes]
+				if !ok {
+					return nil, fmt.Errorf("it did not measure %d bytes", size.bytes)
+				}
+				results[size.bytes][name] = append(results[size.bytes][name], nanos)
+			}
+			return nil, nil
+		}})
+	}
+	copied := false
+	for _, p := range peers {
+		if p.missing != nil || p.unfit(s.ranks) != "" {
+			continue
+		}
+		add(p.name, p, s)
+		if p.copies && !copied {
+			copied = true
+			add(plainCopy, p, sweep{plainCopy, s.ranks, s.sizes})
+		}
+	}
+	return list
+}
+
+func namesOf(peers []peer) []string {
+	names := []string{plainCopy}
+	for _, p := range peers {
+		names = append(names, p.name)
+	}
+	return names
+}

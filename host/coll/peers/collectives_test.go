@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+func TestParseComparison(t *testing.T) {
+	c, err := parseComparison(strings.Fields("-n 2,3 -rounds 4 -bytes 8,1K -collectives broadcast,all_gather"), io.Discard)
+	if want := "{[2 3] 4 [8 1024] [all_gather broadcast]}"; err != nil || fmt.Sprintf("%v", c) != want {
+		t.Errorf("got %v, %v, want %s", c, err, want)
+	}
+	if c, err = parseComparison(nil, io.Discard); err != nil || len(c.collectives) != len(compared) || len(c.ranks) != 2 {
+		t.Errorf("without flags: %v, %v", c, err)
+	}
+	for _, args := range []string{"-n 1", "-n 2,", "-rounds 0", "-collectives none", "more"} {
+		if _, err := parseComparison(strings.Fields(args), io.Discard); err == nil {
+			t.Errorf("%s is accepted", args)
+		}
+	}
+}
+
+// One rank's share is a multiple of 16 bytes, as nccl-tests has it.
+func TestSweepSizes(t *testing.T) {
+	c := comparison{sizes: sizeList{8, 100, 1 << 20}}
+	for collective, want := range map[string]string{
+		"all_reduce": "8 100 1048576", "all_gather": "48 96 1048560", "broadcast": "8 100 1048576", "alltoall": "48 96 1048560",
+	} {
+		var got []string
+		for _, size := range c.sweepOf(collective, 3).sizes {
+			got = append(got, fmt.Sprint(size.bytes))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %s, want %s", collective, strings.Join(got, " "), want)
+		}
+	}
+}
+
+func TestParseNanos(t *testing.T) {
+	got, err := parseNanos([]byte("{\"bytes\":8,\"mean_ns\":459.0}\n{\"bytes\":16,\"mean_ns\":1}\n"))
+	if err != nil || len(got) != 2 || got[8] != 459 {
+		t.Errorf("%v, %v", got, err)
+	}
+	for _, bad := range []string{"hello\n", "{}\n", `{"bytes":8,"mean_ns":0}`} {
+		if got, err := parseNanos([]byte(bad)); err == nil {
+			t.Errorf("%q is taken as %v", bad, got)
+		}
+	}
+}
+
+func TestParseReport(t *testing.T) {
+	const good = `{"version":3,"results":[{"size":8,"out_of_place":{"time":1.5,"nwrong":0.000000},"in_place":{"time":2.000000,"nwrong":0}}]}`
+	for inPlace, want := range map[bool]float64{false: 1500, true: 2000} {
+		if got, err := parseReport([]byte(good), inPlace); err != nil || got[8] != want {
+			t.Errorf("in place %v: %v, %v", inPlace, got, err)
+		}
+	}
+	for what, change := range map[string][2]string{"wrong numbers": {`0.000000}`, `1}`}, "no time": {`"time":1.5,`, ``}, "no JSON": {`{"ver`, `ver`}} {
+		if got, err := parseReport([]byte(strings.Replace(good, change[0], change[1], 1)), false); err == nil {
+			t.Errorf("%s: taken as %v", what, got)
+		}
+	}
+}
+
+const wantComparison = `   peer          op  ranks   bytes  microseconds  algbw GB/s  busbw GB/s  ratio  copy/this
+   copy  all_reduce      4    1KiB          1.00        1.02        1.54      -          -
+   fast  all_reduce      4    1KiB          4.00        0.26        0.38   2.00       0.25
+   slow  all_reduce      4    1KiB          8.00        0.13        0.19   0.50       0.12
+  ccrun  all_reduce      4    1KiB          2.00        0.51        0.77   2.00       0.50
+   copy  all_reduce      4  100KiB        100.00        1.02        1.54      -          -
+   fast  all_reduce      4  100KiB        400.00        0.26        0.38   2.00       0.25
+   slow  all_reduce      4  100KiB        800.00        0.13        0.19   0.50       0.12
+  ccrun  all_reduce      4  100KiB        200.00        0.51        0.77   2.00       0.50
+
+`
+
+// fakePeer takes so many nanoseconds per byte.
+func fakePeer(name string, perByte float64) peer {
+	return peer{name, func(_ context.Context, s sweep) (nanosOf, error) {
+		measured := nanosOf{}
+		for _, size := range s.sizes {
+			measured[size.bytes] = perByte * float64(size.bytes) * 1000 / 1024
+			if s.collective == plainCopy {
+				measured[size.bytes] = float64(size.bytes) * 1000 / 1024
+			}
+		}
+		return measured, nil
+	}, name == "fast", always, nil}
+}
+
+func TestCompare(t *testing.T) {
+	absent, unfit := fakePeer("absent", 1), fakePeer("unfit", 1)
+	absent.missing = errors.New("not here")
+	unfit.unfit = func(ranks int) string { return "too many" }
+	peers := []peer{absent, fakePeer("fast", 4), unfit, fakePeer("slow", 8), fakePeer(ourName, 2)}
+	c := comparison{ranks: []int{4}, rounds: 3, sizes: sizeList{1 << 10, 100 << 10}}
+	var out bytes.Buffer
+	if err := c.compare(t.Context(), peers, c.sweepOf("all_reduce", 4), &out); err != nil {
+		t.Fatal(err)
+	}
+	if out.String() != wantComparison {
+		t.Errorf("got\n%s\nwant\n%s", out.String(), wantComparison)
+	}
+	out.Reset()
+	if c.describe(&out, peers); !strings.HasSuffix(out.String(), "\nabsent is left out: not here\n\n") {
+		t.Errorf("said %s", out.String())
+	}
+	broken := fakePeer("broken", 1)
+	broken.run = func(context.Context, sweep) (nanosOf, error) { return nanosOf{1024: 1}, nil }
+	err := c.compare(t.Context(), []peer{broken}, c.sweepOf("all_reduce", 4), io.Discard)
+	if want := "broken: it did not measure 102400 bytes"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// TestPeers builds and runs those that are installed.
+func TestPeers(t *testing.T) {
+	for name, build := range map[string]func(context.Context, string) peer{"openmpi": openMPI, "mpich": mpich, "gloo": gloo} {
+		t.Run(name, func(t *testing.T) {
+			p := build(t.Context(), t.TempDir())
+			if p.missing != nil {
+				t.Skipf("%s: %v", p.name, p.missing)
+			}
+			if crowded(2) {
+				t.Skip("one processor")
+			}
+			for _, c := range compared {
+				s := sweep{c.name, 2, []sized{{32, 5}, {4096, 5}}}
+				got, err := p.run(t.Context(), s)
+				if err != nil || len(got) != 2 || got[32] <= 0 || got[4096] <= 0 {
+					t.Errorf("%s: %v, %v", c.name, got, err)
+				}
+			}
+			var exit *exec.ExitError
+			if got, err := p.run(t.Context(), sweep{"none", 2, []sized{{32, 5}}}); !errors.As(err, &exit) {
+				t.Errorf("an unknown operation: %v, %v", got, err)
+			}
+		})
+	}
+}
