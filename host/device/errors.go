@@ -39,6 +39,8 @@ func (e *OpError) Error() string {
 	case op.Send, op.Recv:
 		return fmt.Sprintf("%s on stream %d: rank %d channel %d, %d bytes: %v",
 			e.Op.Kind, e.Stream, e.Op.Peer, e.Op.Slot, e.Op.Bytes, e.Err)
+	case op.CollectiveCall:
+		return fmt.Sprintf("%s on stream %d: %v", e.Op.Kind, e.Stream, e.Err)
 	default:
 		return fmt.Sprintf("%s of %d bytes on stream %d: %v", e.Op.Kind, e.Op.Bytes, e.Stream, e.Err)
 	}

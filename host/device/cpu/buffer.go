@@ -233,6 +233,7 @@ func (d *Device) usersOf(b *buffer) []position {
 
 // reclaim gives the memory of freed buffers back that nobody uses any more.
 func (d *Device) reclaim() {
+	d.comms.reclaim(d)
 	m := &d.memory
 	m.leaving = slices.DeleteFunc(m.leaving, func(l leaving) bool {
 		for _, p := range l.until {

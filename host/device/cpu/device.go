@@ -51,6 +51,7 @@ type Device struct {
 	lanes    uint32                            // one more than the highest stream number ever used
 	events   int
 	barriers uint64 // entered
+	comms    comms
 
 	progress progress
 	workers  sync.WaitGroup

@@ -33,8 +33,12 @@ func (s *stream) drain(target uint64, g guestWait) error {
 
 // skip passes over an operation of a stream that has failed.
 func (s *stream) skip(head uint64) {
-	if o := &s.at(head).op; o.Kind == op.EventRecord {
-		o.Event.(*event).executed.add()
+	e := s.at(head)
+	switch e.op.Kind {
+	case op.EventRecord:
+		e.op.Event.(*event).executed.add()
+	case op.CollectiveCall:
+		s.failCalls(e, s.failed.Load().err)
 	}
 	s.done.set(head + 1)
 }
@@ -51,6 +55,9 @@ func (s *stream) carryOut(head uint64, g guestWait) error {
 		return s.converse(head, g)
 	case e.op.Kind == op.Wait || e.op.Kind == op.EventWait:
 		seen, err = s.await(e, g)
+	case e.op.Kind == op.CollectiveCall:
+		s.mark = 0
+		err = s.call(e, g)
 	default:
 		err = s.perform(&e.op)
 	}
@@ -145,6 +152,8 @@ func (s *stream) execute(o *op.Op) (peer int, err error) {
 		return -1, s.reduce(o)
 	case op.Fill, op.Verify, op.Digest:
 		return -1, s.inspect(o)
+	case op.Gemm:
+		return -1, s.multiply(o)
 	case op.EventRecord:
 		o.Event.(*event).executed.add()
 	case op.EventWait:
@@ -244,7 +253,9 @@ func (d *Device) accept(o *op.Op) error {
 		return d.acceptMessage(o, o.Src.Buf)
 	case op.Recv:
 		return d.acceptMessage(o, o.Dst.Buf)
-	case op.Reduce:
+	case op.CollectiveCall:
+		return d.acceptCalls(o)
+	case op.Reduce, op.Gemm:
 		for i := range o.Sources[:o.SourceCount] {
 			if _, err := d.use(o.Sources[i].Buf); err != nil {
 				return err

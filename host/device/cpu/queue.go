@@ -15,8 +15,11 @@ type entry struct {
 	start    int64   // when it was first tried, 0 if it was not
 	after    *stream // EventWait: the stream whose record it waits for
 	target   uint64  // and how much of that stream has to be done
-	sequence uint64  // Send, Recv: number of the message on its channel
+	sequence uint64  // Send, Recv: number of the message on its channel; CollectiveCall: of the call before
 	state    messageState
+	begun    bool      // CollectiveCall: it is the one that its communicator carries out
+	calls    []op.Call // what op.Call points to
+	shape    op.GemmShape
 }
 
 // queue is a ring of operations: the guest's thread appends, whoever owns the
@@ -51,6 +54,14 @@ func uses(o *op.Op, b op.Buffer) bool {
 	}
 	for i := range o.Sources[:min(int(o.SourceCount), op.MaxSources)] {
 		if o.Sources[i].Buf == b {
+			return true
+		}
+	}
+	if o.Kind != op.CollectiveCall {
+		return false
+	}
+	for c := o.Call; c != nil; c = c.Next {
+		if c.In.Buf == b || c.Out.Buf == b {
 			return true
 		}
 	}

@@ -77,7 +77,7 @@ func (d *Device) attachUntil(peer int, deadline int64) (*arena, error) {
 	if a := d.peers[peer].Load(); a != nil {
 		return a, nil
 	}
-	name, err := d.findArena(peer, deadline)
+	name, err := d.lookUp(arenaKey(peer), peer, deadline)
 	if err != nil {
 		return nil, err
 	}
@@ -98,9 +98,9 @@ func (d *Device) adopt(a *arena) {
 	d.peers[a.rank].Store(a)
 }
 
-// findArena asks for the address of a peer's arena in rounds, so that an abort
-// ends the wait.
-func (d *Device) findArena(peer int, deadline int64) ([]byte, error) {
+// lookUp asks for what a peer publishes in rounds, so that an abort ends the
+// wait.
+func (d *Device) lookUp(key string, peer int, deadline int64) ([]byte, error) {
 	limit := attachTimeout
 	if d.opTimeout > 0 {
 		limit = d.opTimeout
@@ -115,16 +115,16 @@ func (d *Device) findArena(peer int, deadline int64) ([]byte, error) {
 	}()
 	for {
 		round := min(parkNanos, max(deadline-d.Now(), 0))
-		name, err := d.exchange.Get(arenaKey(peer), time.Duration(round))
+		value, err := d.exchange.Get(key, time.Duration(round))
 		if err == nil || !errors.Is(err, device.ErrTimeout) {
-			return name, err
+			return value, err
 		}
 		if err := d.abortError(); err != nil {
 			return nil, err
 		}
 		if d.Now() >= deadline {
-			return nil, fmt.Errorf("rank %d has not published its memory after %v: %w",
-				peer, time.Duration(d.Now()-start).Round(time.Millisecond), device.ErrTimeout)
+			return nil, fmt.Errorf("rank %d has not published %s after %v: %w",
+				peer, key, time.Duration(d.Now()-start).Round(time.Millisecond), device.ErrTimeout)
 		}
 		if d.recorder == nil {
 			continue
@@ -132,7 +132,7 @@ func (d *Device) findArena(peer int, deadline int64) ([]byte, error) {
 		if !waits {
 			waits = true
 			d.recorder.BeginWait(0, flight.Wait{
-				Kind: uint8(op.ShareLookup), Peer: peer, Since: d.Now(), Name: arenaKey(peer), Limited: true,
+				Kind: uint8(op.ShareLookup), Peer: peer, Since: d.Now(), Name: key, Limited: true,
 			})
 		}
 		d.recorder.CheckWait(0, 0)

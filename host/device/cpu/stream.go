@@ -105,6 +105,9 @@ func (s *stream) Submit(o *op.Op) error {
 	if err := s.device.accept(o); err != nil {
 		return err
 	}
+	if o.Kind == op.CollectiveCall {
+		return s.submitCalls(o)
+	}
 	if s.empty() && s.immediate(o) {
 		return s.executeNow(o)
 	}
@@ -141,16 +144,10 @@ func (s *stream) executeNow(o *op.Op) error {
 
 // enqueue appends o, after making room if there is none.
 func (s *stream) enqueue(o *op.Op) error {
-	i := s.tail.Load()
-	if i-s.done.value.Load() >= queueLength {
-		g := s.device.guestWaitFor(op.SyncStream, device.Forever)
-		if err := s.reach(i-queueLength+1, g); err != nil {
-			return err
-		}
-		if err := s.err(); err != nil {
-			return err
-		}
+	if err := s.makeRoom(); err != nil {
+		return err
 	}
+	i := s.tail.Load()
 	e := s.at(i)
 	e.op, e.start, e.state = *o, 0, messageNew
 	switch o.Kind {
@@ -158,13 +155,34 @@ func (s *stream) enqueue(o *op.Op) error {
 		o.Event.(*event).record(s, i+1)
 	case op.EventWait:
 		e.after, e.target = o.Event.(*event).last()
+	case op.Gemm:
+		e.shape = *o.Gemm
+		e.op.Gemm = &e.shape
 	}
+	s.publish(o)
+	return nil
+}
+
+// makeRoom waits until one more operation can be appended.
+func (s *stream) makeRoom() error {
+	i := s.tail.Load()
+	if i-s.done.value.Load() < queueLength {
+		return nil
+	}
+	if err := s.reach(i-queueLength+1, s.device.guestWaitFor(op.SyncStream, device.Forever)); err != nil {
+		return err
+	}
+	return s.err()
+}
+
+// publish makes the entry at the tail, a copy of o, part of the queue.
+func (s *stream) publish(o *op.Op) {
+	i := s.tail.Load()
 	if s.done.value.Load() == i {
 		s.setLane(flight.LaneBusy)
 	}
 	s.tail.Store(i + 1)
 	s.announce(o)
-	return nil
 }
 
 // announce sees to it that someone executes what was appended: the worker at
@@ -185,7 +203,15 @@ func (s *stream) announce(o *op.Op) {
 }
 
 // heavy reports whether handing o over costs little compared with o itself.
-func heavy(o *op.Op) bool { return o.Bytes*int64(max(o.SourceCount, 1)) > inlineBytes }
+func heavy(o *op.Op) bool {
+	switch o.Kind {
+	case op.CollectiveCall:
+		return o.Call.Bytes > inlineBytes || o.Call.Next != nil && o.Call.Next.Bytes > inlineBytes
+	case op.Gemm:
+		return o.Bytes*o.Gemm.K > inlineBytes // what is computed takes long, not what is moved
+	}
+	return o.Bytes*int64(max(o.SourceCount, 1)) > inlineBytes
+}
 
 // Query reports whether everything submitted is complete.
 func (s *stream) Query() (bool, error) {

@@ -1,0 +1,105 @@
+package cpu
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+
+	"github.com/ccrun/ccrun/host/device"
+	"github.com/ccrun/ccrun/host/op"
+)
+
+// callWords is what all ranks of a call must agree on.
+type callWords struct {
+	what  uint64 // collective, type, operator, algorithm and root
+	count uint64
+	check uint64 // of the program
+}
+
+func wordsOf(c *op.Call) callWords {
+	w := callWords{count: uint64(c.Count)}
+	w.what = uint64(c.Collective) | uint64(c.Type)<<8 | uint64(c.Algorithm)<<24
+	if reduces(c.Collective) {
+		w.what |= uint64(c.Red) << 16
+	}
+	if rooted(c.Collective) {
+		w.what |= uint64(uint32(c.Root)) << 32
+	}
+	if c.Collective == op.AllToAllV {
+		w.count = 0 // counts differ from rank to rank, and are compared in pairs
+	}
+	w.check = uint64(c.Program.SliceBytes) ^ uint64(c.Program.SlotBytes)<<32
+	return w
+}
+
+func reduces(c op.CollectiveOp) bool {
+	return c == op.AllReduce || c == op.ReduceScatter || c == op.ReduceTo
+}
+
+func rooted(c op.CollectiveOp) bool {
+	return c == op.Broadcast || c == op.ReduceTo || c == op.Gather || c == op.Scatter
+}
+
+// String is how the call is named when ranks disagree.
+func (w callWords) String() string {
+	collective := op.CollectiveOp(w.what)
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s %s", collective, op.Dtype(w.what>>8))
+	if reduces(collective) {
+		fmt.Fprintf(&text, " %s", op.RedOp(w.what>>16))
+	}
+	if collective != op.AllToAllV {
+		fmt.Fprintf(&text, " of %d elements", int64(w.count))
+	}
+	if rooted(collective) {
+		fmt.Fprintf(&text, ", root %d", uint32(w.what>>32))
+	}
+	return text.String()
+}
+
+// differs is String with what else may differ.
+func (w callWords) differs(other callWords) string {
+	text := w.String()
+	if text == other.String() {
+		text = fmt.Sprintf("%s by algorithm %d (slices and slots %#x)", text, uint8(w.what>>24), w.check)
+	}
+	return text
+}
+
+// read gives what the owner of a header has entered.
+func (h *callHeader) read() callWords {
+	return callWords{atomic.LoadUint64(&h.what), atomic.LoadUint64(&h.count), atomic.LoadUint64(&h.check)}
+}
+
+// match compares what peer has entered with what this rank has.
+func (c *comm) match(r *callRun, peer int) error {
+	p := &c.peers[peer]
+	if theirs := p.block.places[r.place].header.read(); theirs != r.words {
+		return c.mismatch(r, peer, r.words.differs(theirs), theirs.differs(r.words))
+	}
+	if r.call.Collective != op.AllToAllV {
+		return nil
+	}
+	v := p.block.vector(r.place, c.rank)
+	sends, recvs := atomic.LoadInt64(&v.sends), atomic.LoadInt64(&v.recvs)
+	if mine := r.call.SendCounts[peer]; mine != recvs {
+		return c.mismatch(r, peer, fmt.Sprintf("%v that sends it %d elements", r.words, mine),
+			fmt.Sprintf("%v that receives %d from it", r.words, recvs))
+	}
+	if mine := r.call.RecvCounts[peer]; mine != sends {
+		return c.mismatch(r, peer, fmt.Sprintf("%v that receives %d elements from it", r.words, mine),
+			fmt.Sprintf("%v that sends it %d", r.words, sends))
+	}
+	return nil
+}
+
+// mismatch names both sides, the lower rank first, so that all ranks' errors
+// read alike.
+func (c *comm) mismatch(r *callRun, peer int, mine, theirs string) error {
+	a, b := c.peers[c.rank].world, c.peers[peer].world
+	if b < a {
+		a, b, mine, theirs = b, a, theirs, mine
+	}
+	return fmt.Errorf("call %d of communicator %s: rank %d calls %s, rank %d calls %s: %w",
+		r.number, c.name, a, mine, b, theirs, device.ErrMismatch)
+}

@@ -1,0 +1,215 @@
+package cpu
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/ccrun/ccrun/host/device"
+	"github.com/ccrun/ccrun/host/op"
+)
+
+// extent is how much of its own areas a program uses, of the program that was
+// submitted last.
+type extent struct {
+	program *op.Program
+	bytes   [2]int64 // by op.AreaIn, op.AreaOut
+}
+
+// acceptCalls checks that the communicator is this device's and that the
+// buffers of every call are this rank's own and as large as its program needs.
+func (d *Device) acceptCalls(o *op.Op) error {
+	c, ok := o.Comm.(*comm)
+	if !ok || c == nil || c.device != d {
+		return device.ErrForeign
+	}
+	if c.closed {
+		return device.ErrClosed
+	}
+	if b := c.broken.Load(); b != nil {
+		return b.err
+	}
+	for call := o.Call; call != nil; call = call.Next {
+		if c.extent.program != call.Program {
+			c.extent = c.extentOf(call.Program)
+		}
+		bytes := c.extent.bytes
+		if call.Collective == op.AllToAllV {
+			var err error
+			if bytes, err = c.vectorExtent(call); err != nil {
+				return err
+			}
+		}
+		for area, v := range [...]op.View{call.In, call.Out} {
+			if err := d.acceptArea(v, bytes[area]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// vectorExtent is how much of its areas this rank uses in an AllToAllV.
+func (c *comm) vectorExtent(call *op.Call) (bytes [2]int64, err error) {
+	size := int64(call.Type.Size())
+	for area, parts := range [...][2][]int64{{call.SendCounts, call.SendOffsets}, {call.RecvCounts, call.RecvOffsets}} {
+		counts, offsets := parts[0], parts[1]
+		if len(counts) != len(c.peers) || len(offsets) != len(c.peers) {
+			return bytes, op.ErrCall
+		}
+		for i, n := range counts {
+			const most = math.MaxInt64 / 16
+			if n < 0 || offsets[i] < 0 || n > most || offsets[i] > most {
+				return bytes, op.ErrRange
+			}
+			if n > 0 {
+				bytes[area] = max(bytes[area], (offsets[i]+n)*size)
+			}
+		}
+	}
+	return bytes, nil
+}
+
+func (d *Device) acceptArea(v op.View, bytes int64) error {
+	if v.Buf == nil {
+		if bytes > 0 {
+			return op.ErrRange
+		}
+		return nil
+	}
+	b, err := d.use(v.Buf)
+	switch {
+	case err != nil:
+		return err
+	case b.peer >= 0:
+		return fmt.Errorf("collective on an imported buffer: %w", device.ErrForeign)
+	case bytes > b.Size()-v.Off:
+		return op.ErrRange
+	}
+	return nil
+}
+
+func (c *comm) extentOf(p *op.Program) extent {
+	e := extent{program: p}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		for _, places := range [...][]op.Place{s.Sources, s.Dests} {
+			for _, at := range places {
+				if int(at.Rank) == c.rank && at.Area != op.AreaSlot {
+					e.bytes[at.Area] = max(e.bytes[at.Area], at.Off+s.Bytes)
+				}
+			}
+		}
+	}
+	return e
+}
+
+// submitCalls numbers the calls of o and carries them out as far as that needs
+// no waiting, so that peers can begin; the rest is queued.
+func (s *stream) submitCalls(o *op.Op) error {
+	c := o.Comm.(*comm)
+	last := c.submitted
+	for call := o.Call; call != nil; call = call.Next {
+		c.submitted++
+	}
+	begun := false
+	if s.empty() && c.done.value.Load() == last && (s.device.open == 1 || !heavy(o)) {
+		begun = true
+		c.run.begin(o, last)
+		err := c.advance(&caller{stream: s})
+		if err == nil {
+			c.done.set(c.submitted)
+			return nil
+		}
+		if err != errPending {
+			c.run.fail(c, s, err)
+			c.breakOff(c.submitted, err)
+			s.fail(o, s.tail.Load(), 0, err)
+			return s.err()
+		}
+	}
+	return s.enqueueCalls(o, c, last, begun)
+}
+
+// enqueueCalls appends o with a copy of its calls.
+func (s *stream) enqueueCalls(o *op.Op, c *comm, last uint64, begun bool) error {
+	if err := s.makeRoom(); err != nil {
+		c.breakOff(c.submitted, err)
+		return err
+	}
+	e := s.at(s.tail.Load())
+	e.copyCalls(o)
+	e.sequence, e.begun = last, begun
+	if begun {
+		c.run.rebind(&e.op)
+	}
+	s.publish(o)
+	return nil
+}
+
+// copyCalls copies o and its calls, into memory that the entry keeps.
+func (e *entry) copyCalls(o *op.Op) {
+	e.calls = e.calls[:0]
+	for call := o.Call; call != nil; call = call.Next {
+		e.calls = append(e.calls, *call)
+	}
+	for i := range len(e.calls) - 1 {
+		e.calls[i].Next = &e.calls[i+1]
+	}
+	e.op.Kind, e.op.Comm, e.op.Call, e.op.Term = op.CollectiveCall, o.Comm, &e.calls[0], o.Term
+	e.op.Dst.Buf, e.op.Src.Buf, e.op.SourceCount, e.op.Bytes = nil, nil, 0, 0
+	e.start, e.state = 0, messageNew
+}
+
+// call carries out the calls at the head of the queue, after those that were
+// submitted to the communicator before them.
+func (s *stream) call(e *entry, g guestWait) error {
+	c, by := e.op.Comm.(*comm), &caller{stream: s, guest: g, patient: true}
+	if !e.begun {
+		if err := c.awaitTurn(e, by); err != nil {
+			return err
+		}
+		if b := c.broken.Load(); b != nil {
+			return b.err
+		}
+		c.run.begin(&e.op, e.sequence)
+		e.begun = true
+	}
+	err := c.advance(by)
+	if err == nil {
+		c.done.set(e.sequence + uint64(len(e.calls)))
+	}
+	return err
+}
+
+// awaitTurn waits until earlier calls on the communicator, in other streams,
+// are complete.
+func (c *comm) awaitTurn(e *entry, by *caller) error {
+	if c.done.value.Load() >= e.sequence {
+		return nil
+	}
+	d := c.device
+	if e.start == 0 {
+		e.start = d.Now()
+	}
+	w := waiting{
+		device: d, bell: &c.done, stream: by.stream, op: &op.Op{Kind: op.EventWait, Peer: -1},
+		guest: by.guest, limit: d.limitFrom(e.start),
+	}
+	return w.atLeast(e.sequence)
+}
+
+// breakOff gives the communicator up because calls up to number last have
+// failed or were never carried out. Peers notice by their own waits.
+func (c *comm) breakOff(last uint64, err error) {
+	c.broken.CompareAndSwap(nil, &brokenComm{fmt.Errorf("communicator %s is broken: %w", c.name, err)})
+	c.done.raise(last)
+}
+
+// failCalls is breakOff for calls that were begun.
+func (s *stream) failCalls(e *entry, err error) {
+	c := e.op.Comm.(*comm)
+	if e.begun && c.broken.Load() == nil {
+		c.run.fail(c, s, err)
+	}
+	c.breakOff(e.sequence+uint64(len(e.calls)), err)
+}
