@@ -13,6 +13,51 @@ TEXT ·u8SumAVX512(SB), NOSPLIT, $0-8
 	MOVQ work_destCount(DI), R9
 	MOVQ work_streaming(DI), R11
 	MOVQ work_offset(DI), DX
+	TESTQ R11, R11
+	JEQ many
+
+pages:
+	CMPQ CX, $16384
+	JLT many
+	MOVQ $64, BX
+
+lines:
+	MOVQ work_sources(DI), AX
+	VMOVDQU64 (AX)(DX*1), Z0
+	VMOVDQU64 4096(AX)(DX*1), Z1
+	VMOVDQU64 8192(AX)(DX*1), Z2
+	VMOVDQU64 12288(AX)(DX*1), Z3
+	MOVQ $1, SI
+
+linesSource:
+	CMPQ SI, R8
+	JGE linesScale
+	MOVQ work_sources(DI)(SI*8), AX
+	VPADDB (AX)(DX*1), Z0, Z0
+	VPADDB 4096(AX)(DX*1), Z1, Z1
+	VPADDB 8192(AX)(DX*1), Z2, Z2
+	VPADDB 12288(AX)(DX*1), Z3, Z3
+	INCQ SI
+	JMP linesSource
+
+linesScale:
+	XORQ SI, SI
+
+linesDest:
+	MOVQ work_dests(DI)(SI*8), AX
+	VMOVNTDQ Z0, (AX)(DX*1)
+	VMOVNTDQ Z1, 4096(AX)(DX*1)
+	VMOVNTDQ Z2, 8192(AX)(DX*1)
+	VMOVNTDQ Z3, 12288(AX)(DX*1)
+	INCQ SI
+	CMPQ SI, R9
+	JLT linesDest
+	ADDQ $64, DX
+	DECQ BX
+	JNE lines
+	ADDQ $12288, DX
+	SUBQ $16384, CX
+	JMP pages
 
 many:
 	CMPQ CX, $256
@@ -36,8 +81,6 @@ manySource:
 	JMP manySource
 
 manyScale:
-	TESTQ R11, R11
-	JNE manyStream
 	XORQ SI, SI
 
 manyDest:
@@ -49,23 +92,6 @@ manyDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT manyDest
-	JMP manyNext
-
-manyStream:
-	XORQ SI, SI
-
-manyStreamDest:
-	MOVQ work_dests(DI)(SI*8), AX
-	VMOVNTDQ Z0, (AX)(DX*1)
-	VMOVNTDQ Z1, 64(AX)(DX*1)
-	VMOVNTDQ Z2, 128(AX)(DX*1)
-	VMOVNTDQ Z3, 192(AX)(DX*1)
-	INCQ SI
-	CMPQ SI, R9
-	JLT manyStreamDest
-	JMP manyNext
-
-manyNext:
 	ADDQ $256, DX
 	SUBQ $256, CX
 	JMP many
@@ -94,9 +120,6 @@ oneDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT oneDest
-	JMP oneNext
-
-oneNext:
 	ADDQ $64, DX
 	SUBQ $64, CX
 	JMP one
@@ -118,6 +141,51 @@ TEXT ·u8MinAVX512(SB), NOSPLIT, $0-8
 	MOVQ work_destCount(DI), R9
 	MOVQ work_streaming(DI), R11
 	MOVQ work_offset(DI), DX
+	TESTQ R11, R11
+	JEQ many
+
+pages:
+	CMPQ CX, $16384
+	JLT many
+	MOVQ $64, BX
+
+lines:
+	MOVQ work_sources(DI), AX
+	VMOVDQU64 (AX)(DX*1), Z0
+	VMOVDQU64 4096(AX)(DX*1), Z1
+	VMOVDQU64 8192(AX)(DX*1), Z2
+	VMOVDQU64 12288(AX)(DX*1), Z3
+	MOVQ $1, SI
+
+linesSource:
+	CMPQ SI, R8
+	JGE linesScale
+	MOVQ work_sources(DI)(SI*8), AX
+	VPMINUB (AX)(DX*1), Z0, Z0
+	VPMINUB 4096(AX)(DX*1), Z1, Z1
+	VPMINUB 8192(AX)(DX*1), Z2, Z2
+	VPMINUB 12288(AX)(DX*1), Z3, Z3
+	INCQ SI
+	JMP linesSource
+
+linesScale:
+	XORQ SI, SI
+
+linesDest:
+	MOVQ work_dests(DI)(SI*8), AX
+	VMOVNTDQ Z0, (AX)(DX*1)
+	VMOVNTDQ Z1, 4096(AX)(DX*1)
+	VMOVNTDQ Z2, 8192(AX)(DX*1)
+	VMOVNTDQ Z3, 12288(AX)(DX*1)
+	INCQ SI
+	CMPQ SI, R9
+	JLT linesDest
+	ADDQ $64, DX
+	DECQ BX
+	JNE lines
+	ADDQ $12288, DX
+	SUBQ $16384, CX
+	JMP pages
 
 many:
 	CMPQ CX, $256
@@ -141,8 +209,6 @@ manySource:
 	JMP manySource
 
 manyScale:
-	TESTQ R11, R11
-	JNE manyStream
 	XORQ SI, SI
 
 manyDest:
@@ -154,23 +220,6 @@ manyDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT manyDest
-	JMP manyNext
-
-manyStream:
-	XORQ SI, SI
-
-manyStreamDest:
-	MOVQ work_dests(DI)(SI*8), AX
-	VMOVNTDQ Z0, (AX)(DX*1)
-	VMOVNTDQ Z1, 64(AX)(DX*1)
-	VMOVNTDQ Z2, 128(AX)(DX*1)
-	VMOVNTDQ Z3, 192(AX)(DX*1)
-	INCQ SI
-	CMPQ SI, R9
-	JLT manyStreamDest
-	JMP manyNext
-
-manyNext:
 	ADDQ $256, DX
 	SUBQ $256, CX
 	JMP many
@@ -199,9 +248,6 @@ oneDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT oneDest
-	JMP oneNext
-
-oneNext:
 	ADDQ $64, DX
 	SUBQ $64, CX
 	JMP one
@@ -223,6 +269,51 @@ TEXT ·u8MaxAVX512(SB), NOSPLIT, $0-8
 	MOVQ work_destCount(DI), R9
 	MOVQ work_streaming(DI), R11
 	MOVQ work_offset(DI), DX
+	TESTQ R11, R11
+	JEQ many
+
+pages:
+	CMPQ CX, $16384
+	JLT many
+	MOVQ $64, BX
+
+lines:
+	MOVQ work_sources(DI), AX
+	VMOVDQU64 (AX)(DX*1), Z0
+	VMOVDQU64 4096(AX)(DX*1), Z1
+	VMOVDQU64 8192(AX)(DX*1), Z2
+	VMOVDQU64 12288(AX)(DX*1), Z3
+	MOVQ $1, SI
+
+linesSource:
+	CMPQ SI, R8
+	JGE linesScale
+	MOVQ work_sources(DI)(SI*8), AX
+	VPMAXUB (AX)(DX*1), Z0, Z0
+	VPMAXUB 4096(AX)(DX*1), Z1, Z1
+	VPMAXUB 8192(AX)(DX*1), Z2, Z2
+	VPMAXUB 12288(AX)(DX*1), Z3, Z3
+	INCQ SI
+	JMP linesSource
+
+linesScale:
+	XORQ SI, SI
+
+linesDest:
+	MOVQ work_dests(DI)(SI*8), AX
+	VMOVNTDQ Z0, (AX)(DX*1)
+	VMOVNTDQ Z1, 4096(AX)(DX*1)
+	VMOVNTDQ Z2, 8192(AX)(DX*1)
+	VMOVNTDQ Z3, 12288(AX)(DX*1)
+	INCQ SI
+	CMPQ SI, R9
+	JLT linesDest
+	ADDQ $64, DX
+	DECQ BX
+	JNE lines
+	ADDQ $12288, DX
+	SUBQ $16384, CX
+	JMP pages
 
 many:
 	CMPQ CX, $256
@@ -246,8 +337,6 @@ manySource:
 	JMP manySource
 
 manyScale:
-	TESTQ R11, R11
-	JNE manyStream
 	XORQ SI, SI
 
 manyDest:
@@ -259,23 +348,6 @@ manyDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT manyDest
-	JMP manyNext
-
-manyStream:
-	XORQ SI, SI
-
-manyStreamDest:
-	MOVQ work_dests(DI)(SI*8), AX
-	VMOVNTDQ Z0, (AX)(DX*1)
-	VMOVNTDQ Z1, 64(AX)(DX*1)
-	VMOVNTDQ Z2, 128(AX)(DX*1)
-	VMOVNTDQ Z3, 192(AX)(DX*1)
-	INCQ SI
-	CMPQ SI, R9
-	JLT manyStreamDest
-	JMP manyNext
-
-manyNext:
 	ADDQ $256, DX
 	SUBQ $256, CX
 	JMP many
@@ -304,9 +376,6 @@ oneDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT oneDest
-	JMP oneNext
-
-oneNext:
 	ADDQ $64, DX
 	SUBQ $64, CX
 	JMP one
@@ -328,6 +397,51 @@ TEXT ·i32SumAVX512(SB), NOSPLIT, $0-8
 	MOVQ work_destCount(DI), R9
 	MOVQ work_streaming(DI), R11
 	MOVQ work_offset(DI), DX
+	TESTQ R11, R11
+	JEQ many
+
+pages:
+	CMPQ CX, $16384
+	JLT many
+	MOVQ $64, BX
+
+lines:
+	MOVQ work_sources(DI), AX
+	VMOVDQU64 (AX)(DX*1), Z0
+	VMOVDQU64 4096(AX)(DX*1), Z1
+	VMOVDQU64 8192(AX)(DX*1), Z2
+	VMOVDQU64 12288(AX)(DX*1), Z3
+	MOVQ $1, SI
+
+linesSource:
+	CMPQ SI, R8
+	JGE linesScale
+	MOVQ work_sources(DI)(SI*8), AX
+	VPADDD (AX)(DX*1), Z0, Z0
+	VPADDD 4096(AX)(DX*1), Z1, Z1
+	VPADDD 8192(AX)(DX*1), Z2, Z2
+	VPADDD 12288(AX)(DX*1), Z3, Z3
+	INCQ SI
+	JMP linesSource
+
+linesScale:
+	XORQ SI, SI
+
+linesDest:
+	MOVQ work_dests(DI)(SI*8), AX
+	VMOVNTDQ Z0, (AX)(DX*1)
+	VMOVNTDQ Z1, 4096(AX)(DX*1)
+	VMOVNTDQ Z2, 8192(AX)(DX*1)
+	VMOVNTDQ Z3, 12288(AX)(DX*1)
+	INCQ SI
+	CMPQ SI, R9
+	JLT linesDest
+	ADDQ $64, DX
+	DECQ BX
+	JNE lines
+	ADDQ $12288, DX
+	SUBQ $16384, CX
+	JMP pages
 
 many:
 	CMPQ CX, $256
@@ -351,8 +465,6 @@ manySource:
 	JMP manySource
 
 manyScale:
-	TESTQ R11, R11
-	JNE manyStream
 	XORQ SI, SI
 
 manyDest:
@@ -364,23 +476,6 @@ manyDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT manyDest
-	JMP manyNext
-
-manyStream:
-	XORQ SI, SI
-
-manyStreamDest:
-	MOVQ work_dests(DI)(SI*8), AX
-	VMOVNTDQ Z0, (AX)(DX*1)
-	VMOVNTDQ Z1, 64(AX)(DX*1)
-	VMOVNTDQ Z2, 128(AX)(DX*1)
-	VMOVNTDQ Z3, 192(AX)(DX*1)
-	INCQ SI
-	CMPQ SI, R9
-	JLT manyStreamDest
-	JMP manyNext
-
-manyNext:
 	ADDQ $256, DX
 	SUBQ $256, CX
 	JMP many
@@ -409,9 +504,6 @@ oneDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT oneDest
-	JMP oneNext
-
-oneNext:
 	ADDQ $64, DX
 	SUBQ $64, CX
 	JMP one
@@ -433,6 +525,51 @@ TEXT ·i32ProdAVX512(SB), NOSPLIT, $0-8
 	MOVQ work_destCount(DI), R9
 	MOVQ work_streaming(DI), R11
 	MOVQ work_offset(DI), DX
+	TESTQ R11, R11
+	JEQ many
+
+pages:
+	CMPQ CX, $16384
+	JLT many
+	MOVQ $64, BX
+
+lines:
+	MOVQ work_sources(DI), AX
+	VMOVDQU64 (AX)(DX*1), Z0
+	VMOVDQU64 4096(AX)(DX*1), Z1
+	VMOVDQU64 8192(AX)(DX*1), Z2
+	VMOVDQU64 12288(AX)(DX*1), Z3
+	MOVQ $1, SI
+
+linesSource:
+	CMPQ SI, R8
+	JGE linesScale
+	MOVQ work_sources(DI)(SI*8), AX
+	VPMULLD (AX)(DX*1), Z0, Z0
+	VPMULLD 4096(AX)(DX*1), Z1, Z1
+	VPMULLD 8192(AX)(DX*1), Z2, Z2
+	VPMULLD 12288(AX)(DX*1), Z3, Z3
+	INCQ SI
+	JMP linesSource
+
+linesScale:
+	XORQ SI, SI
+
+linesDest:
+	MOVQ work_dests(DI)(SI*8), AX
+	VMOVNTDQ Z0, (AX)(DX*1)
+	VMOVNTDQ Z1, 4096(AX)(DX*1)
+	VMOVNTDQ Z2, 8192(AX)(DX*1)
+	VMOVNTDQ Z3, 12288(AX)(DX*1)
+	INCQ SI
+	CMPQ SI, R9
+	JLT linesDest
+	ADDQ $64, DX
+	DECQ BX
+	JNE lines
+	ADDQ $12288, DX
+	SUBQ $16384, CX
+	JMP pages
 
 many:
 	CMPQ CX, $256
@@ -456,8 +593,6 @@ manySource:
 	JMP manySource
 
 manyScale:
-	TESTQ R11, R11
-	JNE manyStream
 	XORQ SI, SI
 
 manyDest:
@@ -469,23 +604,6 @@ manyDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT manyDest
-	JMP manyNext
-
-manyStream:
-	XORQ SI, SI
-
-manyStreamDest:
-	MOVQ work_dests(DI)(SI*8), AX
-	VMOVNTDQ Z0, (AX)(DX*1)
-	VMOVNTDQ Z1, 64(AX)(DX*1)
-	VMOVNTDQ Z2, 128(AX)(DX*1)
-	VMOVNTDQ Z3, 192(AX)(DX*1)
-	INCQ SI
-	CMPQ SI, R9
-	JLT manyStreamDest
-	JMP manyNext
-
-manyNext:
 	ADDQ $256, DX
 	SUBQ $256, CX
 	JMP many
@@ -514,9 +632,6 @@ oneDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT oneDest
-	JMP oneNext
-
-oneNext:
 	ADDQ $64, DX
 	SUBQ $64, CX
 	JMP one
@@ -538,6 +653,51 @@ TEXT ·i32MinAVX512(SB), NOSPLIT, $0-8
 	MOVQ work_destCount(DI), R9
 	MOVQ work_streaming(DI), R11
 	MOVQ work_offset(DI), DX
+	TESTQ R11, R11
+	JEQ many
+
+pages:
+	CMPQ CX, $16384
+	JLT many
+	MOVQ $64, BX
+
+lines:
+	MOVQ work_sources(DI), AX
+	VMOVDQU64 (AX)(DX*1), Z0
+	VMOVDQU64 4096(AX)(DX*1), Z1
+	VMOVDQU64 8192(AX)(DX*1), Z2
+	VMOVDQU64 12288(AX)(DX*1), Z3
+	MOVQ $1, SI
+
+linesSource:
+	CMPQ SI, R8
+	JGE linesScale
+	MOVQ work_sources(DI)(SI*8), AX
+	VPMINSD (AX)(DX*1), Z0, Z0
+	VPMINSD 4096(AX)(DX*1), Z1, Z1
+	VPMINSD 8192(AX)(DX*1), Z2, Z2
+	VPMINSD 12288(AX)(DX*1), Z3, Z3
+	INCQ SI
+	JMP linesSource
+
+linesScale:
+	XORQ SI, SI
+
+linesDest:
+	MOVQ work_dests(DI)(SI*8), AX
+	VMOVNTDQ Z0, (AX)(DX*1)
+	VMOVNTDQ Z1, 4096(AX)(DX*1)
+	VMOVNTDQ Z2, 8192(AX)(DX*1)
+	VMOVNTDQ Z3, 12288(AX)(DX*1)
+	INCQ SI
+	CMPQ SI, R9
+	JLT linesDest
+	ADDQ $64, DX
+	DECQ BX
+	JNE lines
+	ADDQ $12288, DX
+	SUBQ $16384, CX
+	JMP pages
 
 many:
 	CMPQ CX, $256
@@ -561,8 +721,6 @@ manySource:
 	JMP manySource
 
 manyScale:
-	TESTQ R11, R11
-	JNE manyStream
 	XORQ SI, SI
 
 manyDest:
@@ -574,23 +732,6 @@ manyDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT manyDest
-	JMP manyNext
-
-manyStream:
-	XORQ SI, SI
-
-manyStreamDest:
-	MOVQ work_dests(DI)(SI*8), AX
-	VMOVNTDQ Z0, (AX)(DX*1)
-	VMOVNTDQ Z1, 64(AX)(DX*1)
-	VMOVNTDQ Z2, 128(AX)(DX*1)
-	VMOVNTDQ Z3, 192(AX)(DX*1)
-	INCQ SI
-	CMPQ SI, R9
-	JLT manyStreamDest
-	JMP manyNext
-
-manyNext:
 	ADDQ $256, DX
 	SUBQ $256, CX
 	JMP many
@@ -619,9 +760,6 @@ oneDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT oneDest
-	JMP oneNext
-
-oneNext:
 	ADDQ $64, DX
 	SUBQ $64, CX
 	JMP one
@@ -643,6 +781,51 @@ TEXT ·i32MaxAVX512(SB), NOSPLIT, $0-8
 	MOVQ work_destCount(DI), R9
 	MOVQ work_streaming(DI), R11
 	MOVQ work_offset(DI), DX
+	TESTQ R11, R11
+	JEQ many
+
+pages:
+	CMPQ CX, $16384
+	JLT many
+	MOVQ $64, BX
+
+lines:
+	MOVQ work_sources(DI), AX
+	VMOVDQU64 (AX)(DX*1), Z0
+	VMOVDQU64 4096(AX)(DX*1), Z1
+	VMOVDQU64 8192(AX)(DX*1), Z2
+	VMOVDQU64 12288(AX)(DX*1), Z3
+	MOVQ $1, SI
+
+linesSource:
+	CMPQ SI, R8
+	JGE linesScale
+	MOVQ work_sources(DI)(SI*8), AX
+	VPMAXSD (AX)(DX*1), Z0, Z0
+	VPMAXSD 4096(AX)(DX*1), Z1, Z1
+	VPMAXSD 8192(AX)(DX*1), Z2, Z2
+	VPMAXSD 12288(AX)(DX*1), Z3, Z3
+	INCQ SI
+	JMP linesSource
+
+linesScale:
+	XORQ SI, SI
+
+linesDest:
+	MOVQ work_dests(DI)(SI*8), AX
+	VMOVNTDQ Z0, (AX)(DX*1)
+	VMOVNTDQ Z1, 4096(AX)(DX*1)
+	VMOVNTDQ Z2, 8192(AX)(DX*1)
+	VMOVNTDQ Z3, 12288(AX)(DX*1)
+	INCQ SI
+	CMPQ SI, R9
+	JLT linesDest
+	ADDQ $64, DX
+	DECQ BX
+	JNE lines
+	ADDQ $12288, DX
+	SUBQ $16384, CX
+	JMP pages
 
 many:
 	CMPQ CX, $256
@@ -666,8 +849,6 @@ manySource:
 	JMP manySource
 
 manyScale:
-	TESTQ R11, R11
-	JNE manyStream
 	XORQ SI, SI
 
 manyDest:
@@ -679,23 +860,6 @@ manyDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT manyDest
-	JMP manyNext
-
-manyStream:
-	XORQ SI, SI
-
-manyStreamDest:
-	MOVQ work_dests(DI)(SI*8), AX
-	VMOVNTDQ Z0, (AX)(DX*1)
-	VMOVNTDQ Z1, 64(AX)(DX*1)
-	VMOVNTDQ Z2, 128(AX)(DX*1)
-	VMOVNTDQ Z3, 192(AX)(DX*1)
-	INCQ SI
-	CMPQ SI, R9
-	JLT manyStreamDest
-	JMP manyNext
-
-manyNext:
 	ADDQ $256, DX
 	SUBQ $256, CX
 	JMP many
@@ -724,9 +888,6 @@ oneDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT oneDest
-	JMP oneNext
-
-oneNext:
 	ADDQ $64, DX
 	SUBQ $64, CX
 	JMP one
@@ -748,6 +909,51 @@ TEXT ·i64SumAVX512(SB), NOSPLIT, $0-8
 	MOVQ work_destCount(DI), R9
 	MOVQ work_streaming(DI), R11
 	MOVQ work_offset(DI), DX
+	TESTQ R11, R11
+	JEQ many
+
+pages:
+	CMPQ CX, $16384
+	JLT many
+	MOVQ $64, BX
+
+lines:
+	MOVQ work_sources(DI), AX
+	VMOVDQU64 (AX)(DX*1), Z0
+	VMOVDQU64 4096(AX)(DX*1), Z1
+	VMOVDQU64 8192(AX)(DX*1), Z2
+	VMOVDQU64 12288(AX)(DX*1), Z3
+	MOVQ $1, SI
+
+linesSource:
+	CMPQ SI, R8
+	JGE linesScale
+	MOVQ work_sources(DI)(SI*8), AX
+	VPADDQ (AX)(DX*1), Z0, Z0
+	VPADDQ 4096(AX)(DX*1), Z1, Z1
+	VPADDQ 8192(AX)(DX*1), Z2, Z2
+	VPADDQ 12288(AX)(DX*1), Z3, Z3
+	INCQ SI
+	JMP linesSource
+
+linesScale:
+	XORQ SI, SI
+
+linesDest:
+	MOVQ work_dests(DI)(SI*8), AX
+	VMOVNTDQ Z0, (AX)(DX*1)
+	VMOVNTDQ Z1, 4096(AX)(DX*1)
+	VMOVNTDQ Z2, 8192(AX)(DX*1)
+	VMOVNTDQ Z3, 12288(AX)(DX*1)
+	INCQ SI
+	CMPQ SI, R9
+	JLT linesDest
+	ADDQ $64, DX
+	DECQ BX
+	JNE lines
+	ADDQ $12288, DX
+	SUBQ $16384, CX
+	JMP pages
 
 many:
 	CMPQ CX, $256
@@ -771,8 +977,6 @@ manySource:
 	JMP manySource
 
 manyScale:
-	TESTQ R11, R11
-	JNE manyStream
 	XORQ SI, SI
 
 manyDest:
@@ -784,23 +988,6 @@ manyDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT manyDest
-	JMP manyNext
-
-manyStream:
-	XORQ SI, SI
-
-manyStreamDest:
-	MOVQ work_dests(DI)(SI*8), AX
-	VMOVNTDQ Z0, (AX)(DX*1)
-	VMOVNTDQ Z1, 64(AX)(DX*1)
-	VMOVNTDQ Z2, 128(AX)(DX*1)
-	VMOVNTDQ Z3, 192(AX)(DX*1)
-	INCQ SI
-	CMPQ SI, R9
-	JLT manyStreamDest
-	JMP manyNext
-
-manyNext:
 	ADDQ $256, DX
 	SUBQ $256, CX
 	JMP many
@@ -829,9 +1016,6 @@ oneDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT oneDest
-	JMP oneNext
-
-oneNext:
 	ADDQ $64, DX
 	SUBQ $64, CX
 	JMP one
@@ -853,6 +1037,51 @@ TEXT ·i64ProdAVX512(SB), NOSPLIT, $0-8
 	MOVQ work_destCount(DI), R9
 	MOVQ work_streaming(DI), R11
 	MOVQ work_offset(DI), DX
+	TESTQ R11, R11
+	JEQ many
+
+pages:
+	CMPQ CX, $16384
+	JLT many
+	MOVQ $64, BX
+
+lines:
+	MOVQ work_sources(DI), AX
+	VMOVDQU64 (AX)(DX*1), Z0
+	VMOVDQU64 4096(AX)(DX*1), Z1
+	VMOVDQU64 8192(AX)(DX*1), Z2
+	VMOVDQU64 12288(AX)(DX*1), Z3
+	MOVQ $1, SI
+
+linesSource:
+	CMPQ SI, R8
+	JGE linesScale
+	MOVQ work_sources(DI)(SI*8), AX
+	VPMULLQ (AX)(DX*1), Z0, Z0
+	VPMULLQ 4096(AX)(DX*1), Z1, Z1
+	VPMULLQ 8192(AX)(DX*1), Z2, Z2
+	VPMULLQ 12288(AX)(DX*1), Z3, Z3
+	INCQ SI
+	JMP linesSource
+
+linesScale:
+	XORQ SI, SI
+
+linesDest:
+	MOVQ work_dests(DI)(SI*8), AX
+	VMOVNTDQ Z0, (AX)(DX*1)
+	VMOVNTDQ Z1, 4096(AX)(DX*1)
+	VMOVNTDQ Z2, 8192(AX)(DX*1)
+	VMOVNTDQ Z3, 12288(AX)(DX*1)
+	INCQ SI
+	CMPQ SI, R9
+	JLT linesDest
+	ADDQ $64, DX
+	DECQ BX
+	JNE lines
+	ADDQ $12288, DX
+	SUBQ $16384, CX
+	JMP pages
 
 many:
 	CMPQ CX, $256
@@ -876,8 +1105,6 @@ manySource:
 	JMP manySource
 
 manyScale:
-	TESTQ R11, R11
-	JNE manyStream
 	XORQ SI, SI
 
 manyDest:
@@ -889,23 +1116,6 @@ manyDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT manyDest
-	JMP manyNext
-
-manyStream:
-	XORQ SI, SI
-
-manyStreamDest:
-	MOVQ work_dests(DI)(SI*8), AX
-	VMOVNTDQ Z0, (AX)(DX*1)
-	VMOVNTDQ Z1, 64(AX)(DX*1)
-	VMOVNTDQ Z2, 128(AX)(DX*1)
-	VMOVNTDQ Z3, 192(AX)(DX*1)
-	INCQ SI
-	CMPQ SI, R9
-	JLT manyStreamDest
-	JMP manyNext
-
-manyNext:
 	ADDQ $256, DX
 	SUBQ $256, CX
 	JMP many
@@ -934,9 +1144,6 @@ oneDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT oneDest
-	JMP oneNext
-
-oneNext:
 	ADDQ $64, DX
 	SUBQ $64, CX
 	JMP one
@@ -958,6 +1165,51 @@ TEXT ·i64MinAVX512(SB), NOSPLIT, $0-8
 	MOVQ work_destCount(DI), R9
 	MOVQ work_streaming(DI), R11
 	MOVQ work_offset(DI), DX
+	TESTQ R11, R11
+	JEQ many
+
+pages:
+	CMPQ CX, $16384
+	JLT many
+	MOVQ $64, BX
+
+lines:
+	MOVQ work_sources(DI), AX
+	VMOVDQU64 (AX)(DX*1), Z0
+	VMOVDQU64 4096(AX)(DX*1), Z1
+	VMOVDQU64 8192(AX)(DX*1), Z2
+	VMOVDQU64 12288(AX)(DX*1), Z3
+	MOVQ $1, SI
+
+linesSource:
+	CMPQ SI, R8
+	JGE linesScale
+	MOVQ work_sources(DI)(SI*8), AX
+	VPMINSQ (AX)(DX*1), Z0, Z0
+	VPMINSQ 4096(AX)(DX*1), Z1, Z1
+	VPMINSQ 8192(AX)(DX*1), Z2, Z2
+	VPMINSQ 12288(AX)(DX*1), Z3, Z3
+	INCQ SI
+	JMP linesSource
+
+linesScale:
+	XORQ SI, SI
+
+linesDest:
+	MOVQ work_dests(DI)(SI*8), AX
+	VMOVNTDQ Z0, (AX)(DX*1)
+	VMOVNTDQ Z1, 4096(AX)(DX*1)
+	VMOVNTDQ Z2, 8192(AX)(DX*1)
+	VMOVNTDQ Z3, 12288(AX)(DX*1)
+	INCQ SI
+	CMPQ SI, R9
+	JLT linesDest
+	ADDQ $64, DX
+	DECQ BX
+	JNE lines
+	ADDQ $12288, DX
+	SUBQ $16384, CX
+	JMP pages
 
 many:
 	CMPQ CX, $256
@@ -981,8 +1233,6 @@ manySource:
 	JMP manySource
 
 manyScale:
-	TESTQ R11, R11
-	JNE manyStream
 	XORQ SI, SI
 
 manyDest:
@@ -994,23 +1244,6 @@ manyDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT manyDest
-	JMP manyNext
-
-manyStream:
-	XORQ SI, SI
-
-manyStreamDest:
-	MOVQ work_dests(DI)(SI*8), AX
-	VMOVNTDQ Z0, (AX)(DX*1)
-	VMOVNTDQ Z1, 64(AX)(DX*1)
-	VMOVNTDQ Z2, 128(AX)(DX*1)
-	VMOVNTDQ Z3, 192(AX)(DX*1)
-	INCQ SI
-	CMPQ SI, R9
-	JLT manyStreamDest
-	JMP manyNext
-
-manyNext:
 	ADDQ $256, DX
 	SUBQ $256, CX
 	JMP many
@@ -1039,9 +1272,6 @@ oneDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT oneDest
-	JMP oneNext
-
-oneNext:
 	ADDQ $64, DX
 	SUBQ $64, CX
 	JMP one
@@ -1063,6 +1293,51 @@ TEXT ·i64MaxAVX512(SB), NOSPLIT, $0-8
 	MOVQ work_destCount(DI), R9
 	MOVQ work_streaming(DI), R11
 	MOVQ work_offset(DI), DX
+	TESTQ R11, R11
+	JEQ many
+
+pages:
+	CMPQ CX, $16384
+	JLT many
+	MOVQ $64, BX
+
+lines:
+	MOVQ work_sources(DI), AX
+	VMOVDQU64 (AX)(DX*1), Z0
+	VMOVDQU64 4096(AX)(DX*1), Z1
+	VMOVDQU64 8192(AX)(DX*1), Z2
+	VMOVDQU64 12288(AX)(DX*1), Z3
+	MOVQ $1, SI
+
+linesSource:
+	CMPQ SI, R8
+	JGE linesScale
+	MOVQ work_sources(DI)(SI*8), AX
+	VPMAXSQ (AX)(DX*1), Z0, Z0
+	VPMAXSQ 4096(AX)(DX*1), Z1, Z1
+	VPMAXSQ 8192(AX)(DX*1), Z2, Z2
+	VPMAXSQ 12288(AX)(DX*1), Z3, Z3
+	INCQ SI
+	JMP linesSource
+
+linesScale:
+	XORQ SI, SI
+
+linesDest:
+	MOVQ work_dests(DI)(SI*8), AX
+	VMOVNTDQ Z0, (AX)(DX*1)
+	VMOVNTDQ Z1, 4096(AX)(DX*1)
+	VMOVNTDQ Z2, 8192(AX)(DX*1)
+	VMOVNTDQ Z3, 12288(AX)(DX*1)
+	INCQ SI
+	CMPQ SI, R9
+	JLT linesDest
+	ADDQ $64, DX
+	DECQ BX
+	JNE lines
+	ADDQ $12288, DX
+	SUBQ $16384, CX
+	JMP pages
 
 many:
 	CMPQ CX, $256
@@ -1086,8 +1361,6 @@ manySource:
 	JMP manySource
 
 manyScale:
-	TESTQ R11, R11
-	JNE manyStream
 	XORQ SI, SI
 
 manyDest:
@@ -1099,23 +1372,6 @@ manyDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT manyDest
-	JMP manyNext
-
-manyStream:
-	XORQ SI, SI
-
-manyStreamDest:
-	MOVQ work_dests(DI)(SI*8), AX
-	VMOVNTDQ Z0, (AX)(DX*1)
-	VMOVNTDQ Z1, 64(AX)(DX*1)
-	VMOVNTDQ Z2, 128(AX)(DX*1)
-	VMOVNTDQ Z3, 192(AX)(DX*1)
-	INCQ SI
-	CMPQ SI, R9
-	JLT manyStreamDest
-	JMP manyNext
-
-manyNext:
 	ADDQ $256, DX
 	SUBQ $256, CX
 	JMP many
@@ -1144,9 +1400,6 @@ oneDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT oneDest
-	JMP oneNext
-
-oneNext:
 	ADDQ $64, DX
 	SUBQ $64, CX
 	JMP one
@@ -1170,6 +1423,103 @@ TEXT ·f16SumAVX512(SB), NOSPLIT, $0-8
 	MOVQ work_streaming(DI), R11
 	MOVQ work_offset(DI), DX
 	VBROADCASTSS work_scale32(DI), Z31
+	TESTQ R11, R11
+	JEQ many
+
+pages:
+	CMPQ CX, $16384
+	JLT many
+	MOVQ $64, BX
+
+lines:
+	MOVQ work_sources(DI), AX
+	VCVTPH2PS (AX)(DX*1), Z0
+	VCVTPH2PS 32(AX)(DX*1), Z1
+	VCVTPH2PS 4096(AX)(DX*1), Z2
+	VCVTPH2PS 4128(AX)(DX*1), Z3
+	VCVTPH2PS 8192(AX)(DX*1), Z4
+	VCVTPH2PS 8224(AX)(DX*1), Z5
+	VCVTPH2PS 12288(AX)(DX*1), Z6
+	VCVTPH2PS 12320(AX)(DX*1), Z7
+	MOVQ $1, SI
+
+linesSource:
+	CMPQ SI, R8
+	JGE linesScale
+	MOVQ work_sources(DI)(SI*8), AX
+	VCVTPH2PS (AX)(DX*1), Z16
+	VADDPS Z16, Z0, Z0
+	VCVTPH2PS 32(AX)(DX*1), Z16
+	VADDPS Z16, Z1, Z1
+	VCVTPH2PS 4096(AX)(DX*1), Z16
+	VADDPS Z16, Z2, Z2
+	VCVTPH2PS 4128(AX)(DX*1), Z16
+	VADDPS Z16, Z3, Z3
+	VCVTPH2PS 8192(AX)(DX*1), Z16
+	VADDPS Z16, Z4, Z4
+	VCVTPH2PS 8224(AX)(DX*1), Z16
+	VADDPS Z16, Z5, Z5
+	VCVTPH2PS 12288(AX)(DX*1), Z16
+	VADDPS Z16, Z6, Z6
+	VCVTPH2PS 12320(AX)(DX*1), Z16
+	VADDPS Z16, Z7, Z7
+	INCQ SI
+	JMP linesSource
+
+linesScale:
+	CMPQ R10, $const_scaleMultiply
+	JLT linesNarrow
+	JGT linesDivide
+	VMULPS Z31, Z0, Z0
+	VMULPS Z31, Z1, Z1
+	VMULPS Z31, Z2, Z2
+	VMULPS Z31, Z3, Z3
+	VMULPS Z31, Z4, Z4
+	VMULPS Z31, Z5, Z5
+	VMULPS Z31, Z6, Z6
+	VMULPS Z31, Z7, Z7
+	JMP linesNarrow
+
+linesDivide:
+	VDIVPS Z31, Z0, Z0
+	VDIVPS Z31, Z1, Z1
+	VDIVPS Z31, Z2, Z2
+	VDIVPS Z31, Z3, Z3
+	VDIVPS Z31, Z4, Z4
+	VDIVPS Z31, Z5, Z5
+	VDIVPS Z31, Z6, Z6
+	VDIVPS Z31, Z7, Z7
+
+linesNarrow:
+	VCVTPS2PH $0, Z0, Y0
+	VCVTPS2PH $0, Z1, Y1
+	VCVTPS2PH $0, Z2, Y2
+	VCVTPS2PH $0, Z3, Y3
+	VCVTPS2PH $0, Z4, Y4
+	VCVTPS2PH $0, Z5, Y5
+	VCVTPS2PH $0, Z6, Y6
+	VCVTPS2PH $0, Z7, Y7
+	XORQ SI, SI
+
+linesDest:
+	MOVQ work_dests(DI)(SI*8), AX
+	VMOVNTDQ Y0, (AX)(DX*1)
+	VMOVNTDQ Y1, 32(AX)(DX*1)
+	VMOVNTDQ Y2, 4096(AX)(DX*1)
+	VMOVNTDQ Y3, 4128(AX)(DX*1)
+	VMOVNTDQ Y4, 8192(AX)(DX*1)
+	VMOVNTDQ Y5, 8224(AX)(DX*1)
+	VMOVNTDQ Y6, 12288(AX)(DX*1)
+	VMOVNTDQ Y7, 12320(AX)(DX*1)
+	INCQ SI
+	CMPQ SI, R9
+	JLT linesDest
+	ADDQ $64, DX
+	DECQ BX
+	JNE lines
+	ADDQ $12288, DX
+	SUBQ $16384, CX
+	JMP pages
 
 many:
 	CMPQ CX, $256
@@ -1241,8 +1591,6 @@ manyNarrow:
 	VCVTPS2PH $0, Z5, Y5
 	VCVTPS2PH $0, Z6, Y6
 	VCVTPS2PH $0, Z7, Y7
-	TESTQ R11, R11
-	JNE manyStream
 	XORQ SI, SI
 
 manyDest:
@@ -1258,27 +1606,6 @@ manyDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT manyDest
-	JMP manyNext
-
-manyStream:
-	XORQ SI, SI
-
-manyStreamDest:
-	MOVQ work_dests(DI)(SI*8), AX
-	VMOVNTDQ Y0, (AX)(DX*1)
-	VMOVNTDQ Y1, 32(AX)(DX*1)
-	VMOVNTDQ Y2, 64(AX)(DX*1)
-	VMOVNTDQ Y3, 96(AX)(DX*1)
-	VMOVNTDQ Y4, 128(AX)(DX*1)
-	VMOVNTDQ Y5, 160(AX)(DX*1)
-	VMOVNTDQ Y6, 192(AX)(DX*1)
-	VMOVNTDQ Y7, 224(AX)(DX*1)
-	INCQ SI
-	CMPQ SI, R9
-	JLT manyStreamDest
-	JMP manyNext
-
-manyNext:
 	ADDQ $256, DX
 	SUBQ $256, CX
 	JMP many
@@ -1319,9 +1646,6 @@ oneDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT oneDest
-	JMP oneNext
-
-oneNext:
 	ADDQ $32, DX
 	SUBQ $32, CX
 	JMP one
@@ -1343,6 +1667,79 @@ TEXT ·f16ProdAVX512(SB), NOSPLIT, $0-8
 	MOVQ work_destCount(DI), R9
 	MOVQ work_streaming(DI), R11
 	MOVQ work_offset(DI), DX
+	TESTQ R11, R11
+	JEQ many
+
+pages:
+	CMPQ CX, $16384
+	JLT many
+	MOVQ $64, BX
+
+lines:
+	MOVQ work_sources(DI), AX
+	VCVTPH2PS (AX)(DX*1), Z0
+	VCVTPH2PS 32(AX)(DX*1), Z1
+	VCVTPH2PS 4096(AX)(DX*1), Z2
+	VCVTPH2PS 4128(AX)(DX*1), Z3
+	VCVTPH2PS 8192(AX)(DX*1), Z4
+	VCVTPH2PS 8224(AX)(DX*1), Z5
+	VCVTPH2PS 12288(AX)(DX*1), Z6
+	VCVTPH2PS 12320(AX)(DX*1), Z7
+	MOVQ $1, SI
+
+linesSource:
+	CMPQ SI, R8
+	JGE linesScale
+	MOVQ work_sources(DI)(SI*8), AX
+	VCVTPH2PS (AX)(DX*1), Z16
+	VMULPS Z16, Z0, Z0
+	VCVTPH2PS 32(AX)(DX*1), Z16
+	VMULPS Z16, Z1, Z1
+	VCVTPH2PS 4096(AX)(DX*1), Z16
+	VMULPS Z16, Z2, Z2
+	VCVTPH2PS 4128(AX)(DX*1), Z16
+	VMULPS Z16, Z3, Z3
+	VCVTPH2PS 8192(AX)(DX*1), Z16
+	VMULPS Z16, Z4, Z4
+	VCVTPH2PS 8224(AX)(DX*1), Z16
+	VMULPS Z16, Z5, Z5
+	VCVTPH2PS 12288(AX)(DX*1), Z16
+	VMULPS Z16, Z6, Z6
+	VCVTPH2PS 12320(AX)(DX*1), Z16
+	VMULPS Z16, Z7, Z7
+	INCQ SI
+	JMP linesSource
+
+linesScale:
+	VCVTPS2PH $0, Z0, Y0
+	VCVTPS2PH $0, Z1, Y1
+	VCVTPS2PH $0, Z2, Y2
+	VCVTPS2PH $0, Z3, Y3
+	VCVTPS2PH $0, Z4, Y4
+	VCVTPS2PH $0, Z5, Y5
+	VCVTPS2PH $0, Z6, Y6
+	VCVTPS2PH $0, Z7, Y7
+	XORQ SI, SI
+
+linesDest:
+	MOVQ work_dests(DI)(SI*8), AX
+	VMOVNTDQ Y0, (AX)(DX*1)
+	VMOVNTDQ Y1, 32(AX)(DX*1)
+	VMOVNTDQ Y2, 4096(AX)(DX*1)
+	VMOVNTDQ Y3, 4128(AX)(DX*1)
+	VMOVNTDQ Y4, 8192(AX)(DX*1)
+	VMOVNTDQ Y5, 8224(AX)(DX*1)
+	VMOVNTDQ Y6, 12288(AX)(DX*1)
+	VMOVNTDQ Y7, 12320(AX)(DX*1)
+	INCQ SI
+	CMPQ SI, R9
+	JLT linesDest
+	ADDQ $64, DX
+	DECQ BX
+	JNE lines
+	ADDQ $12288, DX
+	SUBQ $16384, CX
+	JMP pages
 
 many:
 	CMPQ CX, $256
@@ -1390,8 +1787,6 @@ manyScale:
 	VCVTPS2PH $0, Z5, Y5
 	VCVTPS2PH $0, Z6, Y6
 	VCVTPS2PH $0, Z7, Y7
-	TESTQ R11, R11
-	JNE manyStream
 	XORQ SI, SI
 
 manyDest:
@@ -1407,27 +1802,6 @@ manyDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT manyDest
-	JMP manyNext
-
-manyStream:
-	XORQ SI, SI
-
-manyStreamDest:
-	MOVQ work_dests(DI)(SI*8), AX
-	VMOVNTDQ Y0, (AX)(DX*1)
-	VMOVNTDQ Y1, 32(AX)(DX*1)
-	VMOVNTDQ Y2, 64(AX)(DX*1)
-	VMOVNTDQ Y3, 96(AX)(DX*1)
-	VMOVNTDQ Y4, 128(AX)(DX*1)
-	VMOVNTDQ Y5, 160(AX)(DX*1)
-	VMOVNTDQ Y6, 192(AX)(DX*1)
-	VMOVNTDQ Y7, 224(AX)(DX*1)
-	INCQ SI
-	CMPQ SI, R9
-	JLT manyStreamDest
-	JMP manyNext
-
-manyNext:
 	ADDQ $256, DX
 	SUBQ $256, CX
 	JMP many
@@ -1458,9 +1832,6 @@ oneDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT oneDest
-	JMP oneNext
-
-oneNext:
 	ADDQ $32, DX
 	SUBQ $32, CX
 	JMP one
@@ -1482,6 +1853,95 @@ TEXT ·f16MinAVX512(SB), NOSPLIT, $0-8
 	MOVQ work_destCount(DI), R9
 	MOVQ work_streaming(DI), R11
 	MOVQ work_offset(DI), DX
+	TESTQ R11, R11
+	JEQ many
+
+pages:
+	CMPQ CX, $16384
+	JLT many
+	MOVQ $64, BX
+
+lines:
+	MOVQ work_sources(DI), AX
+	VCVTPH2PS (AX)(DX*1), Z0
+	VCVTPH2PS 32(AX)(DX*1), Z1
+	VCVTPH2PS 4096(AX)(DX*1), Z2
+	VCVTPH2PS 4128(AX)(DX*1), Z3
+	VCVTPH2PS 8192(AX)(DX*1), Z4
+	VCVTPH2PS 8224(AX)(DX*1), Z5
+	VCVTPH2PS 12288(AX)(DX*1), Z6
+	VCVTPH2PS 12320(AX)(DX*1), Z7
+	MOVQ $1, SI
+
+linesSource:
+	CMPQ SI, R8
+	JGE linesScale
+	MOVQ work_sources(DI)(SI*8), AX
+	VCVTPH2PS (AX)(DX*1), Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMINPS Z0, Z16, Z0
+	VMOVAPS Z16, K1, Z0
+	VCVTPH2PS 32(AX)(DX*1), Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMINPS Z1, Z16, Z1
+	VMOVAPS Z16, K1, Z1
+	VCVTPH2PS 4096(AX)(DX*1), Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMINPS Z2, Z16, Z2
+	VMOVAPS Z16, K1, Z2
+	VCVTPH2PS 4128(AX)(DX*1), Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMINPS Z3, Z16, Z3
+	VMOVAPS Z16, K1, Z3
+	VCVTPH2PS 8192(AX)(DX*1), Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMINPS Z4, Z16, Z4
+	VMOVAPS Z16, K1, Z4
+	VCVTPH2PS 8224(AX)(DX*1), Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMINPS Z5, Z16, Z5
+	VMOVAPS Z16, K1, Z5
+	VCVTPH2PS 12288(AX)(DX*1), Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMINPS Z6, Z16, Z6
+	VMOVAPS Z16, K1, Z6
+	VCVTPH2PS 12320(AX)(DX*1), Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMINPS Z7, Z16, Z7
+	VMOVAPS Z16, K1, Z7
+	INCQ SI
+	JMP linesSource
+
+linesScale:
+	VCVTPS2PH $0, Z0, Y0
+	VCVTPS2PH $0, Z1, Y1
+	VCVTPS2PH $0, Z2, Y2
+	VCVTPS2PH $0, Z3, Y3
+	VCVTPS2PH $0, Z4, Y4
+	VCVTPS2PH $0, Z5, Y5
+	VCVTPS2PH $0, Z6, Y6
+	VCVTPS2PH $0, Z7, Y7
+	XORQ SI, SI
+
+linesDest:
+	MOVQ work_dests(DI)(SI*8), AX
+	VMOVNTDQ Y0, (AX)(DX*1)
+	VMOVNTDQ Y1, 32(AX)(DX*1)
+	VMOVNTDQ Y2, 4096(AX)(DX*1)
+	VMOVNTDQ Y3, 4128(AX)(DX*1)
+	VMOVNTDQ Y4, 8192(AX)(DX*1)
+	VMOVNTDQ Y5, 8224(AX)(DX*1)
+	VMOVNTDQ Y6, 12288(AX)(DX*1)
+	VMOVNTDQ Y7, 12320(AX)(DX*1)
+	INCQ SI
+	CMPQ SI, R9
+	JLT linesDest
+	ADDQ $64, DX
+	DECQ BX
+	JNE lines
+	ADDQ $12288, DX
+	SUBQ $16384, CX
+	JMP pages
 
 many:
 	CMPQ CX, $256
@@ -1545,8 +2005,6 @@ manyScale:
 	VCVTPS2PH $0, Z5, Y5
 	VCVTPS2PH $0, Z6, Y6
 	VCVTPS2PH $0, Z7, Y7
-	TESTQ R11, R11
-	JNE manyStream
 	XORQ SI, SI
 
 manyDest:
@@ -1562,27 +2020,6 @@ manyDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT manyDest
-	JMP manyNext
-
-manyStream:
-	XORQ SI, SI
-
-manyStreamDest:
-	MOVQ work_dests(DI)(SI*8), AX
-	VMOVNTDQ Y0, (AX)(DX*1)
-	VMOVNTDQ Y1, 32(AX)(DX*1)
-	VMOVNTDQ Y2, 64(AX)(DX*1)
-	VMOVNTDQ Y3, 96(AX)(DX*1)
-	VMOVNTDQ Y4, 128(AX)(DX*1)
-	VMOVNTDQ Y5, 160(AX)(DX*1)
-	VMOVNTDQ Y6, 192(AX)(DX*1)
-	VMOVNTDQ Y7, 224(AX)(DX*1)
-	INCQ SI
-	CMPQ SI, R9
-	JLT manyStreamDest
-	JMP manyNext
-
-manyNext:
 	ADDQ $256, DX
 	SUBQ $256, CX
 	JMP many
@@ -1615,9 +2052,6 @@ oneDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT oneDest
-	JMP oneNext
-
-oneNext:
 	ADDQ $32, DX
 	SUBQ $32, CX
 	JMP one
@@ -1639,6 +2073,95 @@ TEXT ·f16MaxAVX512(SB), NOSPLIT, $0-8
 	MOVQ work_destCount(DI), R9
 	MOVQ work_streaming(DI), R11
 	MOVQ work_offset(DI), DX
+	TESTQ R11, R11
+	JEQ many
+
+pages:
+	CMPQ CX, $16384
+	JLT many
+	MOVQ $64, BX
+
+lines:
+	MOVQ work_sources(DI), AX
+	VCVTPH2PS (AX)(DX*1), Z0
+	VCVTPH2PS 32(AX)(DX*1), Z1
+	VCVTPH2PS 4096(AX)(DX*1), Z2
+	VCVTPH2PS 4128(AX)(DX*1), Z3
+	VCVTPH2PS 8192(AX)(DX*1), Z4
+	VCVTPH2PS 8224(AX)(DX*1), Z5
+	VCVTPH2PS 12288(AX)(DX*1), Z6
+	VCVTPH2PS 12320(AX)(DX*1), Z7
+	MOVQ $1, SI
+
+linesSource:
+	CMPQ SI, R8
+	JGE linesScale
+	MOVQ work_sources(DI)(SI*8), AX
+	VCVTPH2PS (AX)(DX*1), Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMAXPS Z0, Z16, Z0
+	VMOVAPS Z16, K1, Z0
+	VCVTPH2PS 32(AX)(DX*1), Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMAXPS Z1, Z16, Z1
+	VMOVAPS Z16, K1, Z1
+	VCVTPH2PS 4096(AX)(DX*1), Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMAXPS Z2, Z16, Z2
+	VMOVAPS Z16, K1, Z2
+	VCVTPH2PS 4128(AX)(DX*1), Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMAXPS Z3, Z16, Z3
+	VMOVAPS Z16, K1, Z3
+	VCVTPH2PS 8192(AX)(DX*1), Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMAXPS Z4, Z16, Z4
+	VMOVAPS Z16, K1, Z4
+	VCVTPH2PS 8224(AX)(DX*1), Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMAXPS Z5, Z16, Z5
+	VMOVAPS Z16, K1, Z5
+	VCVTPH2PS 12288(AX)(DX*1), Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMAXPS Z6, Z16, Z6
+	VMOVAPS Z16, K1, Z6
+	VCVTPH2PS 12320(AX)(DX*1), Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMAXPS Z7, Z16, Z7
+	VMOVAPS Z16, K1, Z7
+	INCQ SI
+	JMP linesSource
+
+linesScale:
+	VCVTPS2PH $0, Z0, Y0
+	VCVTPS2PH $0, Z1, Y1
+	VCVTPS2PH $0, Z2, Y2
+	VCVTPS2PH $0, Z3, Y3
+	VCVTPS2PH $0, Z4, Y4
+	VCVTPS2PH $0, Z5, Y5
+	VCVTPS2PH $0, Z6, Y6
+	VCVTPS2PH $0, Z7, Y7
+	XORQ SI, SI
+
+linesDest:
+	MOVQ work_dests(DI)(SI*8), AX
+	VMOVNTDQ Y0, (AX)(DX*1)
+	VMOVNTDQ Y1, 32(AX)(DX*1)
+	VMOVNTDQ Y2, 4096(AX)(DX*1)
+	VMOVNTDQ Y3, 4128(AX)(DX*1)
+	VMOVNTDQ Y4, 8192(AX)(DX*1)
+	VMOVNTDQ Y5, 8224(AX)(DX*1)
+	VMOVNTDQ Y6, 12288(AX)(DX*1)
+	VMOVNTDQ Y7, 12320(AX)(DX*1)
+	INCQ SI
+	CMPQ SI, R9
+	JLT linesDest
+	ADDQ $64, DX
+	DECQ BX
+	JNE lines
+	ADDQ $12288, DX
+	SUBQ $16384, CX
+	JMP pages
 
 many:
 	CMPQ CX, $256
@@ -1702,8 +2225,6 @@ manyScale:
 	VCVTPS2PH $0, Z5, Y5
 	VCVTPS2PH $0, Z6, Y6
 	VCVTPS2PH $0, Z7, Y7
-	TESTQ R11, R11
-	JNE manyStream
 	XORQ SI, SI
 
 manyDest:
@@ -1719,27 +2240,6 @@ manyDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT manyDest
-	JMP manyNext
-
-manyStream:
-	XORQ SI, SI
-
-manyStreamDest:
-	MOVQ work_dests(DI)(SI*8), AX
-	VMOVNTDQ Y0, (AX)(DX*1)
-	VMOVNTDQ Y1, 32(AX)(DX*1)
-	VMOVNTDQ Y2, 64(AX)(DX*1)
-	VMOVNTDQ Y3, 96(AX)(DX*1)
-	VMOVNTDQ Y4, 128(AX)(DX*1)
-	VMOVNTDQ Y5, 160(AX)(DX*1)
-	VMOVNTDQ Y6, 192(AX)(DX*1)
-	VMOVNTDQ Y7, 224(AX)(DX*1)
-	INCQ SI
-	CMPQ SI, R9
-	JLT manyStreamDest
-	JMP manyNext
-
-manyNext:
 	ADDQ $256, DX
 	SUBQ $256, CX
 	JMP many
@@ -1772,9 +2272,6 @@ oneDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT oneDest
-	JMP oneNext
-
-oneNext:
 	ADDQ $32, DX
 	SUBQ $32, CX
 	JMP one
@@ -1807,6 +2304,175 @@ TEXT ·bf16SumAVX512(SB), NOSPLIT, $0-8
 	MOVL $0x400000, AX
 	VMOVD AX, X30
 	VPBROADCASTD X30, Z30
+	TESTQ R11, R11
+	JEQ many
+
+pages:
+	CMPQ CX, $16384
+	JLT many
+	MOVQ $64, BX
+
+lines:
+	MOVQ work_sources(DI), AX
+	VPMOVZXWD (AX)(DX*1), Z0
+	VPSLLD $16, Z0, Z0
+	VPMOVZXWD 32(AX)(DX*1), Z1
+	VPSLLD $16, Z1, Z1
+	VPMOVZXWD 4096(AX)(DX*1), Z2
+	VPSLLD $16, Z2, Z2
+	VPMOVZXWD 4128(AX)(DX*1), Z3
+	VPSLLD $16, Z3, Z3
+	VPMOVZXWD 8192(AX)(DX*1), Z4
+	VPSLLD $16, Z4, Z4
+	VPMOVZXWD 8224(AX)(DX*1), Z5
+	VPSLLD $16, Z5, Z5
+	VPMOVZXWD 12288(AX)(DX*1), Z6
+	VPSLLD $16, Z6, Z6
+	VPMOVZXWD 12320(AX)(DX*1), Z7
+	VPSLLD $16, Z7, Z7
+	MOVQ $1, SI
+
+linesSource:
+	CMPQ SI, R8
+	JGE linesScale
+	MOVQ work_sources(DI)(SI*8), AX
+	VPMOVZXWD (AX)(DX*1), Z16
+	VPSLLD $16, Z16, Z16
+	VADDPS Z16, Z0, Z0
+	VPMOVZXWD 32(AX)(DX*1), Z16
+	VPSLLD $16, Z16, Z16
+	VADDPS Z16, Z1, Z1
+	VPMOVZXWD 4096(AX)(DX*1), Z16
+	VPSLLD $16, Z16, Z16
+	VADDPS Z16, Z2, Z2
+	VPMOVZXWD 4128(AX)(DX*1), Z16
+	VPSLLD $16, Z16, Z16
+	VADDPS Z16, Z3, Z3
+	VPMOVZXWD 8192(AX)(DX*1), Z16
+	VPSLLD $16, Z16, Z16
+	VADDPS Z16, Z4, Z4
+	VPMOVZXWD 8224(AX)(DX*1), Z16
+	VPSLLD $16, Z16, Z16
+	VADDPS Z16, Z5, Z5
+	VPMOVZXWD 12288(AX)(DX*1), Z16
+	VPSLLD $16, Z16, Z16
+	VADDPS Z16, Z6, Z6
+	VPMOVZXWD 12320(AX)(DX*1), Z16
+	VPSLLD $16, Z16, Z16
+	VADDPS Z16, Z7, Z7
+	INCQ SI
+	JMP linesSource
+
+linesScale:
+	CMPQ R10, $const_scaleMultiply
+	JLT linesNarrow
+	JGT linesDivide
+	VMULPS Z31, Z0, Z0
+	VMULPS Z31, Z1, Z1
+	VMULPS Z31, Z2, Z2
+	VMULPS Z31, Z3, Z3
+	VMULPS Z31, Z4, Z4
+	VMULPS Z31, Z5, Z5
+	VMULPS Z31, Z6, Z6
+	VMULPS Z31, Z7, Z7
+	JMP linesNarrow
+
+linesDivide:
+	VDIVPS Z31, Z0, Z0
+	VDIVPS Z31, Z1, Z1
+	VDIVPS Z31, Z2, Z2
+	VDIVPS Z31, Z3, Z3
+	VDIVPS Z31, Z4, Z4
+	VDIVPS Z31, Z5, Z5
+	VDIVPS Z31, Z6, Z6
+	VDIVPS Z31, Z7, Z7
+
+linesNarrow:
+	VCMPPS $3, Z0, Z0, K1
+	VPSRLD $16, Z0, Z16
+	VPANDD Z28, Z16, Z16
+	VPADDD Z29, Z16, Z16
+	VPADDD Z0, Z16, Z16
+	VPORD Z30, Z0, K1, Z16
+	VPSRLD $16, Z16, Z16
+	VPMOVDW Z16, Y0
+	VCMPPS $3, Z1, Z1, K1
+	VPSRLD $16, Z1, Z16
+	VPANDD Z28, Z16, Z16
+	VPADDD Z29, Z16, Z16
+	VPADDD Z1, Z16, Z16
+	VPORD Z30, Z1, K1, Z16
+	VPSRLD $16, Z16, Z16
+	VPMOVDW Z16, Y1
+	VCMPPS $3, Z2, Z2, K1
+	VPSRLD $16, Z2, Z16
+	VPANDD Z28, Z16, Z16
+	VPADDD Z29, Z16, Z16
+	VPADDD Z2, Z16, Z16
+	VPORD Z30, Z2, K1, Z16
+	VPSRLD $16, Z16, Z16
+	VPMOVDW Z16, Y2
+	VCMPPS $3, Z3, Z3, K1
+	VPSRLD $16, Z3, Z16
+	VPANDD Z28, Z16, Z16
+	VPADDD Z29, Z16, Z16
+	VPADDD Z3, Z16, Z16
+	VPORD Z30, Z3, K1, Z16
+	VPSRLD $16, Z16, Z16
+	VPMOVDW Z16, Y3
+	VCMPPS $3, Z4, Z4, K1
+	VPSRLD $16, Z4, Z16
+	VPANDD Z28, Z16, Z16
+	VPADDD Z29, Z16, Z16
+	VPADDD Z4, Z16, Z16
+	VPORD Z30, Z4, K1, Z16
+	VPSRLD $16, Z16, Z16
+	VPMOVDW Z16, Y4
+	VCMPPS $3, Z5, Z5, K1
+	VPSRLD $16, Z5, Z16
+	VPANDD Z28, Z16, Z16
+	VPADDD Z29, Z16, Z16
+	VPADDD Z5, Z16, Z16
+	VPORD Z30, Z5, K1, Z16
+	VPSRLD $16, Z16, Z16
+	VPMOVDW Z16, Y5
+	VCMPPS $3, Z6, Z6, K1
+	VPSRLD $16, Z6, Z16
+	VPANDD Z28, Z16, Z16
+	VPADDD Z29, Z16, Z16
+	VPADDD Z6, Z16, Z16
+	VPORD Z30, Z6, K1, Z16
+	VPSRLD $16, Z16, Z16
+	VPMOVDW Z16, Y6
+	VCMPPS $3, Z7, Z7, K1
+	VPSRLD $16, Z7, Z16
+	VPANDD Z28, Z16, Z16
+	VPADDD Z29, Z16, Z16
+	VPADDD Z7, Z16, Z16
+	VPORD Z30, Z7, K1, Z16
+	VPSRLD $16, Z16, Z16
+	VPMOVDW Z16, Y7
+	XORQ SI, SI
+
+linesDest:
+	MOVQ work_dests(DI)(SI*8), AX
+	VMOVNTDQ Y0, (AX)(DX*1)
+	VMOVNTDQ Y1, 32(AX)(DX*1)
+	VMOVNTDQ Y2, 4096(AX)(DX*1)
+	VMOVNTDQ Y3, 4128(AX)(DX*1)
+	VMOVNTDQ Y4, 8192(AX)(DX*1)
+	VMOVNTDQ Y5, 8224(AX)(DX*1)
+	VMOVNTDQ Y6, 12288(AX)(DX*1)
+	VMOVNTDQ Y7, 12320(AX)(DX*1)
+	INCQ SI
+	CMPQ SI, R9
+	JLT linesDest
+	ADDQ $64, DX
+	DECQ BX
+	JNE lines
+	ADDQ $12288, DX
+	SUBQ $16384, CX
+	JMP pages
 
 many:
 	CMPQ CX, $256
@@ -1950,8 +2616,6 @@ manyNarrow:
 	VPORD Z30, Z7, K1, Z16
 	VPSRLD $16, Z16, Z16
 	VPMOVDW Z16, Y7
-	TESTQ R11, R11
-	JNE manyStream
 	XORQ SI, SI
 
 manyDest:
@@ -1967,27 +2631,6 @@ manyDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT manyDest
-	JMP manyNext
-
-manyStream:
-	XORQ SI, SI
-
-manyStreamDest:
-	MOVQ work_dests(DI)(SI*8), AX
-	VMOVNTDQ Y0, (AX)(DX*1)
-	VMOVNTDQ Y1, 32(AX)(DX*1)
-	VMOVNTDQ Y2, 64(AX)(DX*1)
-	VMOVNTDQ Y3, 96(AX)(DX*1)
-	VMOVNTDQ Y4, 128(AX)(DX*1)
-	VMOVNTDQ Y5, 160(AX)(DX*1)
-	VMOVNTDQ Y6, 192(AX)(DX*1)
-	VMOVNTDQ Y7, 224(AX)(DX*1)
-	INCQ SI
-	CMPQ SI, R9
-	JLT manyStreamDest
-	JMP manyNext
-
-manyNext:
 	ADDQ $256, DX
 	SUBQ $256, CX
 	JMP many
@@ -2037,9 +2680,6 @@ oneDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT oneDest
-	JMP oneNext
-
-oneNext:
 	ADDQ $32, DX
 	SUBQ $32, CX
 	JMP one
@@ -2070,6 +2710,151 @@ TEXT ·bf16ProdAVX512(SB), NOSPLIT, $0-8
 	MOVL $0x400000, AX
 	VMOVD AX, X30
 	VPBROADCASTD X30, Z30
+	TESTQ R11, R11
+	JEQ many
+
+pages:
+	CMPQ CX, $16384
+	JLT many
+	MOVQ $64, BX
+
+lines:
+	MOVQ work_sources(DI), AX
+	VPMOVZXWD (AX)(DX*1), Z0
+	VPSLLD $16, Z0, Z0
+	VPMOVZXWD 32(AX)(DX*1), Z1
+	VPSLLD $16, Z1, Z1
+	VPMOVZXWD 4096(AX)(DX*1), Z2
+	VPSLLD $16, Z2, Z2
+	VPMOVZXWD 4128(AX)(DX*1), Z3
+	VPSLLD $16, Z3, Z3
+	VPMOVZXWD 8192(AX)(DX*1), Z4
+	VPSLLD $16, Z4, Z4
+	VPMOVZXWD 8224(AX)(DX*1), Z5
+	VPSLLD $16, Z5, Z5
+	VPMOVZXWD 12288(AX)(DX*1), Z6
+	VPSLLD $16, Z6, Z6
+	VPMOVZXWD 12320(AX)(DX*1), Z7
+	VPSLLD $16, Z7, Z7
+	MOVQ $1, SI
+
+linesSource:
+	CMPQ SI, R8
+	JGE linesScale
+	MOVQ work_sources(DI)(SI*8), AX
+	VPMOVZXWD (AX)(DX*1), Z16
+	VPSLLD $16, Z16, Z16
+	VMULPS Z16, Z0, Z0
+	VPMOVZXWD 32(AX)(DX*1), Z16
+	VPSLLD $16, Z16, Z16
+	VMULPS Z16, Z1, Z1
+	VPMOVZXWD 4096(AX)(DX*1), Z16
+	VPSLLD $16, Z16, Z16
+	VMULPS Z16, Z2, Z2
+	VPMOVZXWD 4128(AX)(DX*1), Z16
+	VPSLLD $16, Z16, Z16
+	VMULPS Z16, Z3, Z3
+	VPMOVZXWD 8192(AX)(DX*1), Z16
+	VPSLLD $16, Z16, Z16
+	VMULPS Z16, Z4, Z4
+	VPMOVZXWD 8224(AX)(DX*1), Z16
+	VPSLLD $16, Z16, Z16
+	VMULPS Z16, Z5, Z5
+	VPMOVZXWD 12288(AX)(DX*1), Z16
+	VPSLLD $16, Z16, Z16
+	VMULPS Z16, Z6, Z6
+	VPMOVZXWD 12320(AX)(DX*1), Z16
+	VPSLLD $16, Z16, Z16
+	VMULPS Z16, Z7, Z7
+	INCQ SI
+	JMP linesSource
+
+linesScale:
+	VCMPPS $3, Z0, Z0, K1
+	VPSRLD $16, Z0, Z16
+	VPANDD Z28, Z16, Z16
+	VPADDD Z29, Z16, Z16
+	VPADDD Z0, Z16, Z16
+	VPORD Z30, Z0, K1, Z16
+	VPSRLD $16, Z16, Z16
+	VPMOVDW Z16, Y0
+	VCMPPS $3, Z1, Z1, K1
+	VPSRLD $16, Z1, Z16
+	VPANDD Z28, Z16, Z16
+	VPADDD Z29, Z16, Z16
+	VPADDD Z1, Z16, Z16
+	VPORD Z30, Z1, K1, Z16
+	VPSRLD $16, Z16, Z16
+	VPMOVDW Z16, Y1
+	VCMPPS $3, Z2, Z2, K1
+	VPSRLD $16, Z2, Z16
+	VPANDD Z28, Z16, Z16
+	VPADDD Z29, Z16, Z16
+	VPADDD Z2, Z16, Z16
+	VPORD Z30, Z2, K1, Z16
+	VPSRLD $16, Z16, Z16
+	VPMOVDW Z16, Y2
+	VCMPPS $3, Z3, Z3, K1
+	VPSRLD $16, Z3, Z16
+	VPANDD Z28, Z16, Z16
+	VPADDD Z29, Z16, Z16
+	VPADDD Z3, Z16, Z16
+	VPORD Z30, Z3, K1, Z16
+	VPSRLD $16, Z16, Z16
+	VPMOVDW Z16, Y3
+	VCMPPS $3, Z4, Z4, K1
+	VPSRLD $16, Z4, Z16
+	VPANDD Z28, Z16, Z16
+	VPADDD Z29, Z16, Z16
+	VPADDD Z4, Z16, Z16
+	VPORD Z30, Z4, K1, Z16
+	VPSRLD $16, Z16, Z16
+	VPMOVDW Z16, Y4
+	VCMPPS $3, Z5, Z5, K1
+	VPSRLD $16, Z5, Z16
+	VPANDD Z28, Z16, Z16
+	VPADDD Z29, Z16, Z16
+	VPADDD Z5, Z16, Z16
+	VPORD Z30, Z5, K1, Z16
+	VPSRLD $16, Z16, Z16
+	VPMOVDW Z16, Y5
+	VCMPPS $3, Z6, Z6, K1
+	VPSRLD $16, Z6, Z16
+	VPANDD Z28, Z16, Z16
+	VPADDD Z29, Z16, Z16
+	VPADDD Z6, Z16, Z16
+	VPORD Z30, Z6, K1, Z16
+	VPSRLD $16, Z16, Z16
+	VPMOVDW Z16, Y6
+	VCMPPS $3, Z7, Z7, K1
+	VPSRLD $16, Z7, Z16
+	VPANDD Z28, Z16, Z16
+	VPADDD Z29, Z16, Z16
+	VPADDD Z7, Z16, Z16
+	VPORD Z30, Z7, K1, Z16
+	VPSRLD $16, Z16, Z16
+	VPMOVDW Z16, Y7
+	XORQ SI, SI
+
+linesDest:
+	MOVQ work_dests(DI)(SI*8), AX
+	VMOVNTDQ Y0, (AX)(DX*1)
+	VMOVNTDQ Y1, 32(AX)(DX*1)
+	VMOVNTDQ Y2, 4096(AX)(DX*1)
+	VMOVNTDQ Y3, 4128(AX)(DX*1)
+	VMOVNTDQ Y4, 8192(AX)(DX*1)
+	VMOVNTDQ Y5, 8224(AX)(DX*1)
+	VMOVNTDQ Y6, 12288(AX)(DX*1)
+	VMOVNTDQ Y7, 12320(AX)(DX*1)
+	INCQ SI
+	CMPQ SI, R9
+	JLT linesDest
+	ADDQ $64, DX
+	DECQ BX
+	JNE lines
+	ADDQ $12288, DX
+	SUBQ $16384, CX
+	JMP pages
 
 many:
 	CMPQ CX, $256
@@ -2189,8 +2974,6 @@ manyScale:
 	VPORD Z30, Z7, K1, Z16
 	VPSRLD $16, Z16, Z16
 	VPMOVDW Z16, Y7
-	TESTQ R11, R11
-	JNE manyStream
 	XORQ SI, SI
 
 manyDest:
@@ -2206,27 +2989,6 @@ manyDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT manyDest
-	JMP manyNext
-
-manyStream:
-	XORQ SI, SI
-
-manyStreamDest:
-	MOVQ work_dests(DI)(SI*8), AX
-	VMOVNTDQ Y0, (AX)(DX*1)
-	VMOVNTDQ Y1, 32(AX)(DX*1)
-	VMOVNTDQ Y2, 64(AX)(DX*1)
-	VMOVNTDQ Y3, 96(AX)(DX*1)
-	VMOVNTDQ Y4, 128(AX)(DX*1)
-	VMOVNTDQ Y5, 160(AX)(DX*1)
-	VMOVNTDQ Y6, 192(AX)(DX*1)
-	VMOVNTDQ Y7, 224(AX)(DX*1)
-	INCQ SI
-	CMPQ SI, R9
-	JLT manyStreamDest
-	JMP manyNext
-
-manyNext:
 	ADDQ $256, DX
 	SUBQ $256, CX
 	JMP many
@@ -2266,9 +3028,6 @@ oneDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT oneDest
-	JMP oneNext
-
-oneNext:
 	ADDQ $32, DX
 	SUBQ $32, CX
 	JMP one
@@ -2299,6 +3058,167 @@ TEXT ·bf16MinAVX512(SB), NOSPLIT, $0-8
 	MOVL $0x400000, AX
 	VMOVD AX, X30
 	VPBROADCASTD X30, Z30
+	TESTQ R11, R11
+	JEQ many
+
+pages:
+	CMPQ CX, $16384
+	JLT many
+	MOVQ $64, BX
+
+lines:
+	MOVQ work_sources(DI), AX
+	VPMOVZXWD (AX)(DX*1), Z0
+	VPSLLD $16, Z0, Z0
+	VPMOVZXWD 32(AX)(DX*1), Z1
+	VPSLLD $16, Z1, Z1
+	VPMOVZXWD 4096(AX)(DX*1), Z2
+	VPSLLD $16, Z2, Z2
+	VPMOVZXWD 4128(AX)(DX*1), Z3
+	VPSLLD $16, Z3, Z3
+	VPMOVZXWD 8192(AX)(DX*1), Z4
+	VPSLLD $16, Z4, Z4
+	VPMOVZXWD 8224(AX)(DX*1), Z5
+	VPSLLD $16, Z5, Z5
+	VPMOVZXWD 12288(AX)(DX*1), Z6
+	VPSLLD $16, Z6, Z6
+	VPMOVZXWD 12320(AX)(DX*1), Z7
+	VPSLLD $16, Z7, Z7
+	MOVQ $1, SI
+
+linesSource:
+	CMPQ SI, R8
+	JGE linesScale
+	MOVQ work_sources(DI)(SI*8), AX
+	VPMOVZXWD (AX)(DX*1), Z16
+	VPSLLD $16, Z16, Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMINPS Z0, Z16, Z0
+	VMOVAPS Z16, K1, Z0
+	VPMOVZXWD 32(AX)(DX*1), Z16
+	VPSLLD $16, Z16, Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMINPS Z1, Z16, Z1
+	VMOVAPS Z16, K1, Z1
+	VPMOVZXWD 4096(AX)(DX*1), Z16
+	VPSLLD $16, Z16, Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMINPS Z2, Z16, Z2
+	VMOVAPS Z16, K1, Z2
+	VPMOVZXWD 4128(AX)(DX*1), Z16
+	VPSLLD $16, Z16, Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMINPS Z3, Z16, Z3
+	VMOVAPS Z16, K1, Z3
+	VPMOVZXWD 8192(AX)(DX*1), Z16
+	VPSLLD $16, Z16, Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMINPS Z4, Z16, Z4
+	VMOVAPS Z16, K1, Z4
+	VPMOVZXWD 8224(AX)(DX*1), Z16
+	VPSLLD $16, Z16, Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMINPS Z5, Z16, Z5
+	VMOVAPS Z16, K1, Z5
+	VPMOVZXWD 12288(AX)(DX*1), Z16
+	VPSLLD $16, Z16, Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMINPS Z6, Z16, Z6
+	VMOVAPS Z16, K1, Z6
+	VPMOVZXWD 12320(AX)(DX*1), Z16
+	VPSLLD $16, Z16, Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMINPS Z7, Z16, Z7
+	VMOVAPS Z16, K1, Z7
+	INCQ SI
+	JMP linesSource
+
+linesScale:
+	VCMPPS $3, Z0, Z0, K1
+	VPSRLD $16, Z0, Z16
+	VPANDD Z28, Z16, Z16
+	VPADDD Z29, Z16, Z16
+	VPADDD Z0, Z16, Z16
+	VPORD Z30, Z0, K1, Z16
+	VPSRLD $16, Z16, Z16
+	VPMOVDW Z16, Y0
+	VCMPPS $3, Z1, Z1, K1
+	VPSRLD $16, Z1, Z16
+	VPANDD Z28, Z16, Z16
+	VPADDD Z29, Z16, Z16
+	VPADDD Z1, Z16, Z16
+	VPORD Z30, Z1, K1, Z16
+	VPSRLD $16, Z16, Z16
+	VPMOVDW Z16, Y1
+	VCMPPS $3, Z2, Z2, K1
+	VPSRLD $16, Z2, Z16
+	VPANDD Z28, Z16, Z16
+	VPADDD Z29, Z16, Z16
+	VPADDD Z2, Z16, Z16
+	VPORD Z30, Z2, K1, Z16
+	VPSRLD $16, Z16, Z16
+	VPMOVDW Z16, Y2
+	VCMPPS $3, Z3, Z3, K1
+	VPSRLD $16, Z3, Z16
+	VPANDD Z28, Z16, Z16
+	VPADDD Z29, Z16, Z16
+	VPADDD Z3, Z16, Z16
+	VPORD Z30, Z3, K1, Z16
+	VPSRLD $16, Z16, Z16
+	VPMOVDW Z16, Y3
+	VCMPPS $3, Z4, Z4, K1
+	VPSRLD $16, Z4, Z16
+	VPANDD Z28, Z16, Z16
+	VPADDD Z29, Z16, Z16
+	VPADDD Z4, Z16, Z16
+	VPORD Z30, Z4, K1, Z16
+	VPSRLD $16, Z16, Z16
+	VPMOVDW Z16, Y4
+	VCMPPS $3, Z5, Z5, K1
+	VPSRLD $16, Z5, Z16
+	VPANDD Z28, Z16, Z16
+	VPADDD Z29, Z16, Z16
+	VPADDD Z5, Z16, Z16
+	VPORD Z30, Z5, K1, Z16
+	VPSRLD $16, Z16, Z16
+	VPMOVDW Z16, Y5
+	VCMPPS $3, Z6, Z6, K1
+	VPSRLD $16, Z6, Z16
+	VPANDD Z28, Z16, Z16
+	VPADDD Z29, Z16, Z16
+	VPADDD Z6, Z16, Z16
+	VPORD Z30, Z6, K1, Z16
+	VPSRLD $16, Z16, Z16
+	VPMOVDW Z16, Y6
+	VCMPPS $3, Z7, Z7, K1
+	VPSRLD $16, Z7, Z16
+	VPANDD Z28, Z16, Z16
+	VPADDD Z29, Z16, Z16
+	VPADDD Z7, Z16, Z16
+	VPORD Z30, Z7, K1, Z16
+	VPSRLD $16, Z16, Z16
+	VPMOVDW Z16, Y7
+	XORQ SI, SI
+
+linesDest:
+	MOVQ work_dests(DI)(SI*8), AX
+	VMOVNTDQ Y0, (AX)(DX*1)
+	VMOVNTDQ Y1, 32(AX)(DX*1)
+	VMOVNTDQ Y2, 4096(AX)(DX*1)
+	VMOVNTDQ Y3, 4128(AX)(DX*1)
+	VMOVNTDQ Y4, 8192(AX)(DX*1)
+	VMOVNTDQ Y5, 8224(AX)(DX*1)
+	VMOVNTDQ Y6, 12288(AX)(DX*1)
+	VMOVNTDQ Y7, 12320(AX)(DX*1)
+	INCQ SI
+	CMPQ SI, R9
+	JLT linesDest
+	ADDQ $64, DX
+	DECQ BX
+	JNE lines
+	ADDQ $12288, DX
+	SUBQ $16384, CX
+	JMP pages
 
 many:
 	CMPQ CX, $256
@@ -2434,8 +3354,6 @@ manyScale:
 	VPORD Z30, Z7, K1, Z16
 	VPSRLD $16, Z16, Z16
 	VPMOVDW Z16, Y7
-	TESTQ R11, R11
-	JNE manyStream
 	XORQ SI, SI
 
 manyDest:
@@ -2451,27 +3369,6 @@ manyDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT manyDest
-	JMP manyNext
-
-manyStream:
-	XORQ SI, SI
-
-manyStreamDest:
-	MOVQ work_dests(DI)(SI*8), AX
-	VMOVNTDQ Y0, (AX)(DX*1)
-	VMOVNTDQ Y1, 32(AX)(DX*1)
-	VMOVNTDQ Y2, 64(AX)(DX*1)
-	VMOVNTDQ Y3, 96(AX)(DX*1)
-	VMOVNTDQ Y4, 128(AX)(DX*1)
-	VMOVNTDQ Y5, 160(AX)(DX*1)
-	VMOVNTDQ Y6, 192(AX)(DX*1)
-	VMOVNTDQ Y7, 224(AX)(DX*1)
-	INCQ SI
-	CMPQ SI, R9
-	JLT manyStreamDest
-	JMP manyNext
-
-manyNext:
 	ADDQ $256, DX
 	SUBQ $256, CX
 	JMP many
@@ -2513,9 +3410,6 @@ oneDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT oneDest
-	JMP oneNext
-
-oneNext:
 	ADDQ $32, DX
 	SUBQ $32, CX
 	JMP one
@@ -2546,6 +3440,167 @@ TEXT ·bf16MaxAVX512(SB), NOSPLIT, $0-8
 	MOVL $0x400000, AX
 	VMOVD AX, X30
 	VPBROADCASTD X30, Z30
+	TESTQ R11, R11
+	JEQ many
+
+pages:
+	CMPQ CX, $16384
+	JLT many
+	MOVQ $64, BX
+
+lines:
+	MOVQ work_sources(DI), AX
+	VPMOVZXWD (AX)(DX*1), Z0
+	VPSLLD $16, Z0, Z0
+	VPMOVZXWD 32(AX)(DX*1), Z1
+	VPSLLD $16, Z1, Z1
+	VPMOVZXWD 4096(AX)(DX*1), Z2
+	VPSLLD $16, Z2, Z2
+	VPMOVZXWD 4128(AX)(DX*1), Z3
+	VPSLLD $16, Z3, Z3
+	VPMOVZXWD 8192(AX)(DX*1), Z4
+	VPSLLD $16, Z4, Z4
+	VPMOVZXWD 8224(AX)(DX*1), Z5
+	VPSLLD $16, Z5, Z5
+	VPMOVZXWD 12288(AX)(DX*1), Z6
+	VPSLLD $16, Z6, Z6
+	VPMOVZXWD 12320(AX)(DX*1), Z7
+	VPSLLD $16, Z7, Z7
+	MOVQ $1, SI
+
+linesSource:
+	CMPQ SI, R8
+	JGE linesScale
+	MOVQ work_sources(DI)(SI*8), AX
+	VPMOVZXWD (AX)(DX*1), Z16
+	VPSLLD $16, Z16, Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMAXPS Z0, Z16, Z0
+	VMOVAPS Z16, K1, Z0
+	VPMOVZXWD 32(AX)(DX*1), Z16
+	VPSLLD $16, Z16, Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMAXPS Z1, Z16, Z1
+	VMOVAPS Z16, K1, Z1
+	VPMOVZXWD 4096(AX)(DX*1), Z16
+	VPSLLD $16, Z16, Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMAXPS Z2, Z16, Z2
+	VMOVAPS Z16, K1, Z2
+	VPMOVZXWD 4128(AX)(DX*1), Z16
+	VPSLLD $16, Z16, Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMAXPS Z3, Z16, Z3
+	VMOVAPS Z16, K1, Z3
+	VPMOVZXWD 8192(AX)(DX*1), Z16
+	VPSLLD $16, Z16, Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMAXPS Z4, Z16, Z4
+	VMOVAPS Z16, K1, Z4
+	VPMOVZXWD 8224(AX)(DX*1), Z16
+	VPSLLD $16, Z16, Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMAXPS Z5, Z16, Z5
+	VMOVAPS Z16, K1, Z5
+	VPMOVZXWD 12288(AX)(DX*1), Z16
+	VPSLLD $16, Z16, Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMAXPS Z6, Z16, Z6
+	VMOVAPS Z16, K1, Z6
+	VPMOVZXWD 12320(AX)(DX*1), Z16
+	VPSLLD $16, Z16, Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMAXPS Z7, Z16, Z7
+	VMOVAPS Z16, K1, Z7
+	INCQ SI
+	JMP linesSource
+
+linesScale:
+	VCMPPS $3, Z0, Z0, K1
+	VPSRLD $16, Z0, Z16
+	VPANDD Z28, Z16, Z16
+	VPADDD Z29, Z16, Z16
+	VPADDD Z0, Z16, Z16
+	VPORD Z30, Z0, K1, Z16
+	VPSRLD $16, Z16, Z16
+	VPMOVDW Z16, Y0
+	VCMPPS $3, Z1, Z1, K1
+	VPSRLD $16, Z1, Z16
+	VPANDD Z28, Z16, Z16
+	VPADDD Z29, Z16, Z16
+	VPADDD Z1, Z16, Z16
+	VPORD Z30, Z1, K1, Z16
+	VPSRLD $16, Z16, Z16
+	VPMOVDW Z16, Y1
+	VCMPPS $3, Z2, Z2, K1
+	VPSRLD $16, Z2, Z16
+	VPANDD Z28, Z16, Z16
+	VPADDD Z29, Z16, Z16
+	VPADDD Z2, Z16, Z16
+	VPORD Z30, Z2, K1, Z16
+	VPSRLD $16, Z16, Z16
+	VPMOVDW Z16, Y2
+	VCMPPS $3, Z3, Z3, K1
+	VPSRLD $16, Z3, Z16
+	VPANDD Z28, Z16, Z16
+	VPADDD Z29, Z16, Z16
+	VPADDD Z3, Z16, Z16
+	VPORD Z30, Z3, K1, Z16
+	VPSRLD $16, Z16, Z16
+	VPMOVDW Z16, Y3
+	VCMPPS $3, Z4, Z4, K1
+	VPSRLD $16, Z4, Z16
+	VPANDD Z28, Z16, Z16
+	VPADDD Z29, Z16, Z16
+	VPADDD Z4, Z16, Z16
+	VPORD Z30, Z4, K1, Z16
+	VPSRLD $16, Z16, Z16
+	VPMOVDW Z16, Y4
+	VCMPPS $3, Z5, Z5, K1
+	VPSRLD $16, Z5, Z16
+	VPANDD Z28, Z16, Z16
+	VPADDD Z29, Z16, Z16
+	VPADDD Z5, Z16, Z16
+	VPORD Z30, Z5, K1, Z16
+	VPSRLD $16, Z16, Z16
+	VPMOVDW Z16, Y5
+	VCMPPS $3, Z6, Z6, K1
+	VPSRLD $16, Z6, Z16
+	VPANDD Z28, Z16, Z16
+	VPADDD Z29, Z16, Z16
+	VPADDD Z6, Z16, Z16
+	VPORD Z30, Z6, K1, Z16
+	VPSRLD $16, Z16, Z16
+	VPMOVDW Z16, Y6
+	VCMPPS $3, Z7, Z7, K1
+	VPSRLD $16, Z7, Z16
+	VPANDD Z28, Z16, Z16
+	VPADDD Z29, Z16, Z16
+	VPADDD Z7, Z16, Z16
+	VPORD Z30, Z7, K1, Z16
+	VPSRLD $16, Z16, Z16
+	VPMOVDW Z16, Y7
+	XORQ SI, SI
+
+linesDest:
+	MOVQ work_dests(DI)(SI*8), AX
+	VMOVNTDQ Y0, (AX)(DX*1)
+	VMOVNTDQ Y1, 32(AX)(DX*1)
+	VMOVNTDQ Y2, 4096(AX)(DX*1)
+	VMOVNTDQ Y3, 4128(AX)(DX*1)
+	VMOVNTDQ Y4, 8192(AX)(DX*1)
+	VMOVNTDQ Y5, 8224(AX)(DX*1)
+	VMOVNTDQ Y6, 12288(AX)(DX*1)
+	VMOVNTDQ Y7, 12320(AX)(DX*1)
+	INCQ SI
+	CMPQ SI, R9
+	JLT linesDest
+	ADDQ $64, DX
+	DECQ BX
+	JNE lines
+	ADDQ $12288, DX
+	SUBQ $16384, CX
+	JMP pages
 
 many:
 	CMPQ CX, $256
@@ -2681,8 +3736,6 @@ manyScale:
 	VPORD Z30, Z7, K1, Z16
 	VPSRLD $16, Z16, Z16
 	VPMOVDW Z16, Y7
-	TESTQ R11, R11
-	JNE manyStream
 	XORQ SI, SI
 
 manyDest:
@@ -2698,27 +3751,6 @@ manyDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT manyDest
-	JMP manyNext
-
-manyStream:
-	XORQ SI, SI
-
-manyStreamDest:
-	MOVQ work_dests(DI)(SI*8), AX
-	VMOVNTDQ Y0, (AX)(DX*1)
-	VMOVNTDQ Y1, 32(AX)(DX*1)
-	VMOVNTDQ Y2, 64(AX)(DX*1)
-	VMOVNTDQ Y3, 96(AX)(DX*1)
-	VMOVNTDQ Y4, 128(AX)(DX*1)
-	VMOVNTDQ Y5, 160(AX)(DX*1)
-	VMOVNTDQ Y6, 192(AX)(DX*1)
-	VMOVNTDQ Y7, 224(AX)(DX*1)
-	INCQ SI
-	CMPQ SI, R9
-	JLT manyStreamDest
-	JMP manyNext
-
-manyNext:
 	ADDQ $256, DX
 	SUBQ $256, CX
 	JMP many
@@ -2760,9 +3792,6 @@ oneDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT oneDest
-	JMP oneNext
-
-oneNext:
 	ADDQ $32, DX
 	SUBQ $32, CX
 	JMP one
@@ -2786,6 +3815,67 @@ TEXT ·f32SumAVX512(SB), NOSPLIT, $0-8
 	MOVQ work_streaming(DI), R11
 	MOVQ work_offset(DI), DX
 	VBROADCASTSS work_scale32(DI), Z31
+	TESTQ R11, R11
+	JEQ many
+
+pages:
+	CMPQ CX, $16384
+	JLT many
+	MOVQ $64, BX
+
+lines:
+	MOVQ work_sources(DI), AX
+	VMOVDQU64 (AX)(DX*1), Z0
+	VMOVDQU64 4096(AX)(DX*1), Z1
+	VMOVDQU64 8192(AX)(DX*1), Z2
+	VMOVDQU64 12288(AX)(DX*1), Z3
+	MOVQ $1, SI
+
+linesSource:
+	CMPQ SI, R8
+	JGE linesScale
+	MOVQ work_sources(DI)(SI*8), AX
+	VADDPS (AX)(DX*1), Z0, Z0
+	VADDPS 4096(AX)(DX*1), Z1, Z1
+	VADDPS 8192(AX)(DX*1), Z2, Z2
+	VADDPS 12288(AX)(DX*1), Z3, Z3
+	INCQ SI
+	JMP linesSource
+
+linesScale:
+	CMPQ R10, $const_scaleMultiply
+	JLT linesNarrow
+	JGT linesDivide
+	VMULPS Z31, Z0, Z0
+	VMULPS Z31, Z1, Z1
+	VMULPS Z31, Z2, Z2
+	VMULPS Z31, Z3, Z3
+	JMP linesNarrow
+
+linesDivide:
+	VDIVPS Z31, Z0, Z0
+	VDIVPS Z31, Z1, Z1
+	VDIVPS Z31, Z2, Z2
+	VDIVPS Z31, Z3, Z3
+
+linesNarrow:
+	XORQ SI, SI
+
+linesDest:
+	MOVQ work_dests(DI)(SI*8), AX
+	VMOVNTDQ Z0, (AX)(DX*1)
+	VMOVNTDQ Z1, 4096(AX)(DX*1)
+	VMOVNTDQ Z2, 8192(AX)(DX*1)
+	VMOVNTDQ Z3, 12288(AX)(DX*1)
+	INCQ SI
+	CMPQ SI, R9
+	JLT linesDest
+	ADDQ $64, DX
+	DECQ BX
+	JNE lines
+	ADDQ $12288, DX
+	SUBQ $16384, CX
+	JMP pages
 
 many:
 	CMPQ CX, $256
@@ -2825,8 +3915,6 @@ manyDivide:
 	VDIVPS Z31, Z3, Z3
 
 manyNarrow:
-	TESTQ R11, R11
-	JNE manyStream
 	XORQ SI, SI
 
 manyDest:
@@ -2838,23 +3926,6 @@ manyDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT manyDest
-	JMP manyNext
-
-manyStream:
-	XORQ SI, SI
-
-manyStreamDest:
-	MOVQ work_dests(DI)(SI*8), AX
-	VMOVNTDQ Z0, (AX)(DX*1)
-	VMOVNTDQ Z1, 64(AX)(DX*1)
-	VMOVNTDQ Z2, 128(AX)(DX*1)
-	VMOVNTDQ Z3, 192(AX)(DX*1)
-	INCQ SI
-	CMPQ SI, R9
-	JLT manyStreamDest
-	JMP manyNext
-
-manyNext:
 	ADDQ $256, DX
 	SUBQ $256, CX
 	JMP many
@@ -2893,9 +3964,6 @@ oneDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT oneDest
-	JMP oneNext
-
-oneNext:
 	ADDQ $64, DX
 	SUBQ $64, CX
 	JMP one
@@ -2917,6 +3985,51 @@ TEXT ·f32ProdAVX512(SB), NOSPLIT, $0-8
 	MOVQ work_destCount(DI), R9
 	MOVQ work_streaming(DI), R11
 	MOVQ work_offset(DI), DX
+	TESTQ R11, R11
+	JEQ many
+
+pages:
+	CMPQ CX, $16384
+	JLT many
+	MOVQ $64, BX
+
+lines:
+	MOVQ work_sources(DI), AX
+	VMOVDQU64 (AX)(DX*1), Z0
+	VMOVDQU64 4096(AX)(DX*1), Z1
+	VMOVDQU64 8192(AX)(DX*1), Z2
+	VMOVDQU64 12288(AX)(DX*1), Z3
+	MOVQ $1, SI
+
+linesSource:
+	CMPQ SI, R8
+	JGE linesScale
+	MOVQ work_sources(DI)(SI*8), AX
+	VMULPS (AX)(DX*1), Z0, Z0
+	VMULPS 4096(AX)(DX*1), Z1, Z1
+	VMULPS 8192(AX)(DX*1), Z2, Z2
+	VMULPS 12288(AX)(DX*1), Z3, Z3
+	INCQ SI
+	JMP linesSource
+
+linesScale:
+	XORQ SI, SI
+
+linesDest:
+	MOVQ work_dests(DI)(SI*8), AX
+	VMOVNTDQ Z0, (AX)(DX*1)
+	VMOVNTDQ Z1, 4096(AX)(DX*1)
+	VMOVNTDQ Z2, 8192(AX)(DX*1)
+	VMOVNTDQ Z3, 12288(AX)(DX*1)
+	INCQ SI
+	CMPQ SI, R9
+	JLT linesDest
+	ADDQ $64, DX
+	DECQ BX
+	JNE lines
+	ADDQ $12288, DX
+	SUBQ $16384, CX
+	JMP pages
 
 many:
 	CMPQ CX, $256
@@ -2940,8 +4053,6 @@ manySource:
 	JMP manySource
 
 manyScale:
-	TESTQ R11, R11
-	JNE manyStream
 	XORQ SI, SI
 
 manyDest:
@@ -2953,23 +4064,6 @@ manyDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT manyDest
-	JMP manyNext
-
-manyStream:
-	XORQ SI, SI
-
-manyStreamDest:
-	MOVQ work_dests(DI)(SI*8), AX
-	VMOVNTDQ Z0, (AX)(DX*1)
-	VMOVNTDQ Z1, 64(AX)(DX*1)
-	VMOVNTDQ Z2, 128(AX)(DX*1)
-	VMOVNTDQ Z3, 192(AX)(DX*1)
-	INCQ SI
-	CMPQ SI, R9
-	JLT manyStreamDest
-	JMP manyNext
-
-manyNext:
 	ADDQ $256, DX
 	SUBQ $256, CX
 	JMP many
@@ -2998,9 +4092,6 @@ oneDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT oneDest
-	JMP oneNext
-
-oneNext:
 	ADDQ $64, DX
 	SUBQ $64, CX
 	JMP one
@@ -3022,6 +4113,63 @@ TEXT ·f32MinAVX512(SB), NOSPLIT, $0-8
 	MOVQ work_destCount(DI), R9
 	MOVQ work_streaming(DI), R11
 	MOVQ work_offset(DI), DX
+	TESTQ R11, R11
+	JEQ many
+
+pages:
+	CMPQ CX, $16384
+	JLT many
+	MOVQ $64, BX
+
+lines:
+	MOVQ work_sources(DI), AX
+	VMOVDQU64 (AX)(DX*1), Z0
+	VMOVDQU64 4096(AX)(DX*1), Z1
+	VMOVDQU64 8192(AX)(DX*1), Z2
+	VMOVDQU64 12288(AX)(DX*1), Z3
+	MOVQ $1, SI
+
+linesSource:
+	CMPQ SI, R8
+	JGE linesScale
+	MOVQ work_sources(DI)(SI*8), AX
+	VMOVDQU64 (AX)(DX*1), Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMINPS Z0, Z16, Z0
+	VMOVAPS Z16, K1, Z0
+	VMOVDQU64 4096(AX)(DX*1), Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMINPS Z1, Z16, Z1
+	VMOVAPS Z16, K1, Z1
+	VMOVDQU64 8192(AX)(DX*1), Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMINPS Z2, Z16, Z2
+	VMOVAPS Z16, K1, Z2
+	VMOVDQU64 12288(AX)(DX*1), Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMINPS Z3, Z16, Z3
+	VMOVAPS Z16, K1, Z3
+	INCQ SI
+	JMP linesSource
+
+linesScale:
+	XORQ SI, SI
+
+linesDest:
+	MOVQ work_dests(DI)(SI*8), AX
+	VMOVNTDQ Z0, (AX)(DX*1)
+	VMOVNTDQ Z1, 4096(AX)(DX*1)
+	VMOVNTDQ Z2, 8192(AX)(DX*1)
+	VMOVNTDQ Z3, 12288(AX)(DX*1)
+	INCQ SI
+	CMPQ SI, R9
+	JLT linesDest
+	ADDQ $64, DX
+	DECQ BX
+	JNE lines
+	ADDQ $12288, DX
+	SUBQ $16384, CX
+	JMP pages
 
 many:
 	CMPQ CX, $256
@@ -3057,8 +4205,6 @@ manySource:
 	JMP manySource
 
 manyScale:
-	TESTQ R11, R11
-	JNE manyStream
 	XORQ SI, SI
 
 manyDest:
@@ -3070,23 +4216,6 @@ manyDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT manyDest
-	JMP manyNext
-
-manyStream:
-	XORQ SI, SI
-
-manyStreamDest:
-	MOVQ work_dests(DI)(SI*8), AX
-	VMOVNTDQ Z0, (AX)(DX*1)
-	VMOVNTDQ Z1, 64(AX)(DX*1)
-	VMOVNTDQ Z2, 128(AX)(DX*1)
-	VMOVNTDQ Z3, 192(AX)(DX*1)
-	INCQ SI
-	CMPQ SI, R9
-	JLT manyStreamDest
-	JMP manyNext
-
-manyNext:
 	ADDQ $256, DX
 	SUBQ $256, CX
 	JMP many
@@ -3118,9 +4247,6 @@ oneDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT oneDest
-	JMP oneNext
-
-oneNext:
 	ADDQ $64, DX
 	SUBQ $64, CX
 	JMP one
@@ -3142,6 +4268,63 @@ TEXT ·f32MaxAVX512(SB), NOSPLIT, $0-8
 	MOVQ work_destCount(DI), R9
 	MOVQ work_streaming(DI), R11
 	MOVQ work_offset(DI), DX
+	TESTQ R11, R11
+	JEQ many
+
+pages:
+	CMPQ CX, $16384
+	JLT many
+	MOVQ $64, BX
+
+lines:
+	MOVQ work_sources(DI), AX
+	VMOVDQU64 (AX)(DX*1), Z0
+	VMOVDQU64 4096(AX)(DX*1), Z1
+	VMOVDQU64 8192(AX)(DX*1), Z2
+	VMOVDQU64 12288(AX)(DX*1), Z3
+	MOVQ $1, SI
+
+linesSource:
+	CMPQ SI, R8
+	JGE linesScale
+	MOVQ work_sources(DI)(SI*8), AX
+	VMOVDQU64 (AX)(DX*1), Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMAXPS Z0, Z16, Z0
+	VMOVAPS Z16, K1, Z0
+	VMOVDQU64 4096(AX)(DX*1), Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMAXPS Z1, Z16, Z1
+	VMOVAPS Z16, K1, Z1
+	VMOVDQU64 8192(AX)(DX*1), Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMAXPS Z2, Z16, Z2
+	VMOVAPS Z16, K1, Z2
+	VMOVDQU64 12288(AX)(DX*1), Z16
+	VCMPPS $3, Z16, Z16, K1
+	VMAXPS Z3, Z16, Z3
+	VMOVAPS Z16, K1, Z3
+	INCQ SI
+	JMP linesSource
+
+linesScale:
+	XORQ SI, SI
+
+linesDest:
+	MOVQ work_dests(DI)(SI*8), AX
+	VMOVNTDQ Z0, (AX)(DX*1)
+	VMOVNTDQ Z1, 4096(AX)(DX*1)
+	VMOVNTDQ Z2, 8192(AX)(DX*1)
+	VMOVNTDQ Z3, 12288(AX)(DX*1)
+	INCQ SI
+	CMPQ SI, R9
+	JLT linesDest
+	ADDQ $64, DX
+	DECQ BX
+	JNE lines
+	ADDQ $12288, DX
+	SUBQ $16384, CX
+	JMP pages
 
 many:
 	CMPQ CX, $256
@@ -3177,8 +4360,6 @@ manySource:
 	JMP manySource
 
 manyScale:
-	TESTQ R11, R11
-	JNE manyStream
 	XORQ SI, SI
 
 manyDest:
@@ -3190,23 +4371,6 @@ manyDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT manyDest
-	JMP manyNext
-
-manyStream:
-	XORQ SI, SI
-
-manyStreamDest:
-	MOVQ work_dests(DI)(SI*8), AX
-	VMOVNTDQ Z0, (AX)(DX*1)
-	VMOVNTDQ Z1, 64(AX)(DX*1)
-	VMOVNTDQ Z2, 128(AX)(DX*1)
-	VMOVNTDQ Z3, 192(AX)(DX*1)
-	INCQ SI
-	CMPQ SI, R9
-	JLT manyStreamDest
-	JMP manyNext
-
-manyNext:
 	ADDQ $256, DX
 	SUBQ $256, CX
 	JMP many
@@ -3238,9 +4402,6 @@ oneDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT oneDest
-	JMP oneNext
-
-oneNext:
 	ADDQ $64, DX
 	SUBQ $64, CX
 	JMP one
@@ -3264,6 +4425,67 @@ TEXT ·f64SumAVX512(SB), NOSPLIT, $0-8
 	MOVQ work_streaming(DI), R11
 	MOVQ work_offset(DI), DX
 	VBROADCASTSD work_scale64(DI), Z31
+	TESTQ R11, R11
+	JEQ many
+
+pages:
+	CMPQ CX, $16384
+	JLT many
+	MOVQ $64, BX
+
+lines:
+	MOVQ work_sources(DI), AX
+	VMOVDQU64 (AX)(DX*1), Z0
+	VMOVDQU64 4096(AX)(DX*1), Z1
+	VMOVDQU64 8192(AX)(DX*1), Z2
+	VMOVDQU64 12288(AX)(DX*1), Z3
+	MOVQ $1, SI
+
+linesSource:
+	CMPQ SI, R8
+	JGE linesScale
+	MOVQ work_sources(DI)(SI*8), AX
+	VADDPD (AX)(DX*1), Z0, Z0
+	VADDPD 4096(AX)(DX*1), Z1, Z1
+	VADDPD 8192(AX)(DX*1), Z2, Z2
+	VADDPD 12288(AX)(DX*1), Z3, Z3
+	INCQ SI
+	JMP linesSource
+
+linesScale:
+	CMPQ R10, $const_scaleMultiply
+	JLT linesNarrow
+	JGT linesDivide
+	VMULPD Z31, Z0, Z0
+	VMULPD Z31, Z1, Z1
+	VMULPD Z31, Z2, Z2
+	VMULPD Z31, Z3, Z3
+	JMP linesNarrow
+
+linesDivide:
+	VDIVPD Z31, Z0, Z0
+	VDIVPD Z31, Z1, Z1
+	VDIVPD Z31, Z2, Z2
+	VDIVPD Z31, Z3, Z3
+
+linesNarrow:
+	XORQ SI, SI
+
+linesDest:
+	MOVQ work_dests(DI)(SI*8), AX
+	VMOVNTDQ Z0, (AX)(DX*1)
+	VMOVNTDQ Z1, 4096(AX)(DX*1)
+	VMOVNTDQ Z2, 8192(AX)(DX*1)
+	VMOVNTDQ Z3, 12288(AX)(DX*1)
+	INCQ SI
+	CMPQ SI, R9
+	JLT linesDest
+	ADDQ $64, DX
+	DECQ BX
+	JNE lines
+	ADDQ $12288, DX
+	SUBQ $16384, CX
+	JMP pages
 
 many:
 	CMPQ CX, $256
@@ -3303,8 +4525,6 @@ manyDivide:
 	VDIVPD Z31, Z3, Z3
 
 manyNarrow:
-	TESTQ R11, R11
-	JNE manyStream
 	XORQ SI, SI
 
 manyDest:
@@ -3316,23 +4536,6 @@ manyDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT manyDest
-	JMP manyNext
-
-manyStream:
-	XORQ SI, SI
-
-manyStreamDest:
-	MOVQ work_dests(DI)(SI*8), AX
-	VMOVNTDQ Z0, (AX)(DX*1)
-	VMOVNTDQ Z1, 64(AX)(DX*1)
-	VMOVNTDQ Z2, 128(AX)(DX*1)
-	VMOVNTDQ Z3, 192(AX)(DX*1)
-	INCQ SI
-	CMPQ SI, R9
-	JLT manyStreamDest
-	JMP manyNext
-
-manyNext:
 	ADDQ $256, DX
 	SUBQ $256, CX
 	JMP many
@@ -3371,9 +4574,6 @@ oneDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT oneDest
-	JMP oneNext
-
-oneNext:
 	ADDQ $64, DX
 	SUBQ $64, CX
 	JMP one
@@ -3395,6 +4595,51 @@ TEXT ·f64ProdAVX512(SB), NOSPLIT, $0-8
 	MOVQ work_destCount(DI), R9
 	MOVQ work_streaming(DI), R11
 	MOVQ work_offset(DI), DX
+	TESTQ R11, R11
+	JEQ many
+
+pages:
+	CMPQ CX, $16384
+	JLT many
+	MOVQ $64, BX
+
+lines:
+	MOVQ work_sources(DI), AX
+	VMOVDQU64 (AX)(DX*1), Z0
+	VMOVDQU64 4096(AX)(DX*1), Z1
+	VMOVDQU64 8192(AX)(DX*1), Z2
+	VMOVDQU64 12288(AX)(DX*1), Z3
+	MOVQ $1, SI
+
+linesSource:
+	CMPQ SI, R8
+	JGE linesScale
+	MOVQ work_sources(DI)(SI*8), AX
+	VMULPD (AX)(DX*1), Z0, Z0
+	VMULPD 4096(AX)(DX*1), Z1, Z1
+	VMULPD 8192(AX)(DX*1), Z2, Z2
+	VMULPD 12288(AX)(DX*1), Z3, Z3
+	INCQ SI
+	JMP linesSource
+
+linesScale:
+	XORQ SI, SI
+
+linesDest:
+	MOVQ work_dests(DI)(SI*8), AX
+	VMOVNTDQ Z0, (AX)(DX*1)
+	VMOVNTDQ Z1, 4096(AX)(DX*1)
+	VMOVNTDQ Z2, 8192(AX)(DX*1)
+	VMOVNTDQ Z3, 12288(AX)(DX*1)
+	INCQ SI
+	CMPQ SI, R9
+	JLT linesDest
+	ADDQ $64, DX
+	DECQ BX
+	JNE lines
+	ADDQ $12288, DX
+	SUBQ $16384, CX
+	JMP pages
 
 many:
 	CMPQ CX, $256
@@ -3418,8 +4663,6 @@ manySource:
 	JMP manySource
 
 manyScale:
-	TESTQ R11, R11
-	JNE manyStream
 	XORQ SI, SI
 
 manyDest:
@@ -3431,23 +4674,6 @@ manyDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT manyDest
-	JMP manyNext
-
-manyStream:
-	XORQ SI, SI
-
-manyStreamDest:
-	MOVQ work_dests(DI)(SI*8), AX
-	VMOVNTDQ Z0, (AX)(DX*1)
-	VMOVNTDQ Z1, 64(AX)(DX*1)
-	VMOVNTDQ Z2, 128(AX)(DX*1)
-	VMOVNTDQ Z3, 192(AX)(DX*1)
-	INCQ SI
-	CMPQ SI, R9
-	JLT manyStreamDest
-	JMP manyNext
-
-manyNext:
 	ADDQ $256, DX
 	SUBQ $256, CX
 	JMP many
@@ -3476,9 +4702,6 @@ oneDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT oneDest
-	JMP oneNext
-
-oneNext:
 	ADDQ $64, DX
 	SUBQ $64, CX
 	JMP one
@@ -3500,6 +4723,63 @@ TEXT ·f64MinAVX512(SB), NOSPLIT, $0-8
 	MOVQ work_destCount(DI), R9
 	MOVQ work_streaming(DI), R11
 	MOVQ work_offset(DI), DX
+	TESTQ R11, R11
+	JEQ many
+
+pages:
+	CMPQ CX, $16384
+	JLT many
+	MOVQ $64, BX
+
+lines:
+	MOVQ work_sources(DI), AX
+	VMOVDQU64 (AX)(DX*1), Z0
+	VMOVDQU64 4096(AX)(DX*1), Z1
+	VMOVDQU64 8192(AX)(DX*1), Z2
+	VMOVDQU64 12288(AX)(DX*1), Z3
+	MOVQ $1, SI
+
+linesSource:
+	CMPQ SI, R8
+	JGE linesScale
+	MOVQ work_sources(DI)(SI*8), AX
+	VMOVDQU64 (AX)(DX*1), Z16
+	VCMPPD $3, Z16, Z16, K1
+	VMINPD Z0, Z16, Z0
+	VMOVAPD Z16, K1, Z0
+	VMOVDQU64 4096(AX)(DX*1), Z16
+	VCMPPD $3, Z16, Z16, K1
+	VMINPD Z1, Z16, Z1
+	VMOVAPD Z16, K1, Z1
+	VMOVDQU64 8192(AX)(DX*1), Z16
+	VCMPPD $3, Z16, Z16, K1
+	VMINPD Z2, Z16, Z2
+	VMOVAPD Z16, K1, Z2
+	VMOVDQU64 12288(AX)(DX*1), Z16
+	VCMPPD $3, Z16, Z16, K1
+	VMINPD Z3, Z16, Z3
+	VMOVAPD Z16, K1, Z3
+	INCQ SI
+	JMP linesSource
+
+linesScale:
+	XORQ SI, SI
+
+linesDest:
+	MOVQ work_dests(DI)(SI*8), AX
+	VMOVNTDQ Z0, (AX)(DX*1)
+	VMOVNTDQ Z1, 4096(AX)(DX*1)
+	VMOVNTDQ Z2, 8192(AX)(DX*1)
+	VMOVNTDQ Z3, 12288(AX)(DX*1)
+	INCQ SI
+	CMPQ SI, R9
+	JLT linesDest
+	ADDQ $64, DX
+	DECQ BX
+	JNE lines
+	ADDQ $12288, DX
+	SUBQ $16384, CX
+	JMP pages
 
 many:
 	CMPQ CX, $256
@@ -3535,8 +4815,6 @@ manySource:
 	JMP manySource
 
 manyScale:
-	TESTQ R11, R11
-	JNE manyStream
 	XORQ SI, SI
 
 manyDest:
@@ -3548,23 +4826,6 @@ manyDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT manyDest
-	JMP manyNext
-
-manyStream:
-	XORQ SI, SI
-
-manyStreamDest:
-	MOVQ work_dests(DI)(SI*8), AX
-	VMOVNTDQ Z0, (AX)(DX*1)
-	VMOVNTDQ Z1, 64(AX)(DX*1)
-	VMOVNTDQ Z2, 128(AX)(DX*1)
-	VMOVNTDQ Z3, 192(AX)(DX*1)
-	INCQ SI
-	CMPQ SI, R9
-	JLT manyStreamDest
-	JMP manyNext
-
-manyNext:
 	ADDQ $256, DX
 	SUBQ $256, CX
 	JMP many
@@ -3596,9 +4857,6 @@ oneDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT oneDest
-	JMP oneNext
-
-oneNext:
 	ADDQ $64, DX
 	SUBQ $64, CX
 	JMP one
@@ -3620,6 +4878,63 @@ TEXT ·f64MaxAVX512(SB), NOSPLIT, $0-8
 	MOVQ work_destCount(DI), R9
 	MOVQ work_streaming(DI), R11
 	MOVQ work_offset(DI), DX
+	TESTQ R11, R11
+	JEQ many
+
+pages:
+	CMPQ CX, $16384
+	JLT many
+	MOVQ $64, BX
+
+lines:
+	MOVQ work_sources(DI), AX
+	VMOVDQU64 (AX)(DX*1), Z0
+	VMOVDQU64 4096(AX)(DX*1), Z1
+	VMOVDQU64 8192(AX)(DX*1), Z2
+	VMOVDQU64 12288(AX)(DX*1), Z3
+	MOVQ $1, SI
+
+linesSource:
+	CMPQ SI, R8
+	JGE linesScale
+	MOVQ work_sources(DI)(SI*8), AX
+	VMOVDQU64 (AX)(DX*1), Z16
+	VCMPPD $3, Z16, Z16, K1
+	VMAXPD Z0, Z16, Z0
+	VMOVAPD Z16, K1, Z0
+	VMOVDQU64 4096(AX)(DX*1), Z16
+	VCMPPD $3, Z16, Z16, K1
+	VMAXPD Z1, Z16, Z1
+	VMOVAPD Z16, K1, Z1
+	VMOVDQU64 8192(AX)(DX*1), Z16
+	VCMPPD $3, Z16, Z16, K1
+	VMAXPD Z2, Z16, Z2
+	VMOVAPD Z16, K1, Z2
+	VMOVDQU64 12288(AX)(DX*1), Z16
+	VCMPPD $3, Z16, Z16, K1
+	VMAXPD Z3, Z16, Z3
+	VMOVAPD Z16, K1, Z3
+	INCQ SI
+	JMP linesSource
+
+linesScale:
+	XORQ SI, SI
+
+linesDest:
+	MOVQ work_dests(DI)(SI*8), AX
+	VMOVNTDQ Z0, (AX)(DX*1)
+	VMOVNTDQ Z1, 4096(AX)(DX*1)
+	VMOVNTDQ Z2, 8192(AX)(DX*1)
+	VMOVNTDQ Z3, 12288(AX)(DX*1)
+	INCQ SI
+	CMPQ SI, R9
+	JLT linesDest
+	ADDQ $64, DX
+	DECQ BX
+	JNE lines
+	ADDQ $12288, DX
+	SUBQ $16384, CX
+	JMP pages
 
 many:
 	CMPQ CX, $256
@@ -3655,8 +4970,6 @@ manySource:
 	JMP manySource
 
 manyScale:
-	TESTQ R11, R11
-	JNE manyStream
 	XORQ SI, SI
 
 manyDest:
@@ -3668,23 +4981,6 @@ manyDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT manyDest
-	JMP manyNext
-
-manyStream:
-	XORQ SI, SI
-
-manyStreamDest:
-	MOVQ work_dests(DI)(SI*8), AX
-	VMOVNTDQ Z0, (AX)(DX*1)
-	VMOVNTDQ Z1, 64(AX)(DX*1)
-	VMOVNTDQ Z2, 128(AX)(DX*1)
-	VMOVNTDQ Z3, 192(AX)(DX*1)
-	INCQ SI
-	CMPQ SI, R9
-	JLT manyStreamDest
-	JMP manyNext
-
-manyNext:
 	ADDQ $256, DX
 	SUBQ $256, CX
 	JMP many
@@ -3716,9 +5012,6 @@ oneDest:
 	INCQ SI
 	CMPQ SI, R9
 	JLT oneDest
-	JMP oneNext
-
-oneNext:
 	ADDQ $64, DX
 	SUBQ $64, CX
 	JMP one

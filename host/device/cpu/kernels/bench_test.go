@@ -2,24 +2,41 @@ package kernels
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/ccrun/ccrun/host/op"
 )
 
-// probe is a plain copy of as many bytes, measured beside a kernel: absolute
-// figures wander with the neighbours, ratios do not.
-type probe struct {
-	dst, src []byte
-	elapsed  time.Duration
-}
+// roundNanos is how long a batch of small calls takes at least: reading the
+// clock must not count.
+const roundNanos = 20_000
 
-func newProbe(bytes int) *probe {
-	p := &probe{dst: make([]byte, bytes), src: make([]byte, bytes)}
-	touch(p.dst)
-	touch(p.src)
-	return p
+// compare times f beside a plain copy of size bytes, in alternation: absolute
+// figures wander with the neighbours, ratios do not. It reports f's bandwidth,
+// and how many times the copy's that is, as the median of all rounds.
+func compare(b *testing.B, traffic, size int, f func()) {
+	dst, src := make([]byte, size), make([]byte, size)
+	touch(dst)
+	touch(src)
+	f()
+	plain := func() { copy(dst, src) }
+	calls, copies := batch(f), batch(plain)
+	var own, ratios []float64
+	b.SetBytes(int64(traffic))
+	b.ReportAllocs()
+	for b.Loop() {
+		call, probe := perCall(f, calls), perCall(plain, copies)
+		own = append(own, call)
+		ratios = append(ratios, float64(traffic)/call*probe/float64(2*size))
+	}
+	slices.Sort(own)
+	slices.Sort(ratios)
+	median := own[len(own)/2]
+	b.ReportMetric(median, "ns/op")
+	b.ReportMetric(float64(traffic)*1e3/median, "MB/s")
+	b.ReportMetric(ratios[len(ratios)/2], "x-copy")
 }
 
 func touch(b []byte) {
@@ -28,18 +45,22 @@ func touch(b []byte) {
 	}
 }
 
-func (p *probe) run() {
-	start := time.Now()
-	copy(p.dst, p.src)
-	p.elapsed += time.Since(start)
+// batch is how many calls of f fill a round.
+func batch(f func()) int {
+	for n := 1; ; n *= 2 {
+		if perCall(f, n)*float64(n) >= roundNanos {
+			return n
+		}
+	}
 }
 
-// report adds the kernel's bandwidth in units of the copy's.
-func (p *probe) report(b *testing.B, kernelBytes int, kernel time.Duration) {
-	own := float64(kernelBytes) / float64(kernel)
-	plain := float64(2*len(p.dst)) / float64(p.elapsed)
-	b.ReportMetric(own/plain, "x-copy")
-	b.ReportMetric(plain*1e3, "copy-MB/s")
+// perCall is the nanoseconds of one call, as the mean of n.
+func perCall(f func(), n int) float64 {
+	start := time.Now()
+	for range n {
+		f()
+	}
+	return float64(time.Since(start)) / float64(n)
 }
 
 func BenchmarkCombine(b *testing.B) {
@@ -49,44 +70,35 @@ func BenchmarkCombine(b *testing.B) {
 		sources, dests int
 	}{
 		{op.F32, op.Sum, 2, 1}, {op.F32, op.Sum, 2, 2}, {op.F32, op.Sum, 4, 4}, {op.F32, op.Sum, 8, 8},
-		{op.F32, op.Avg, 2, 2}, {op.F32, op.Max, 2, 1}, {op.BF16, op.Sum, 2, 2}, {op.F16, op.Sum, 2, 2},
+		{op.F32, op.Avg, 3, 1}, {op.F32, op.Max, 2, 1}, {op.BF16, op.Sum, 2, 2}, {op.F16, op.Sum, 2, 2},
 		{op.F64, op.Sum, 2, 2}, {op.I64, op.Prod, 2, 1}, {op.F32, op.Sum, 1, 3},
 	} {
-		for _, bytes := range []int{8, 1 << 10, 64 << 10, 1 << 20, 16 << 20} {
+		for _, size := range []int{8, 1 << 10, 64 << 10, 1 << 20, 16 << 20} {
 			for isa := Portable; isa <= Detect(); isa++ {
-				name := fmt.Sprintf("%s_%s_%d_to_%d/%d/%s", c.dtype, c.red, c.sources, c.dests, bytes, isa)
+				name := fmt.Sprintf("%s_%s_%d_to_%d/%d/%s", c.dtype, c.red, c.sources, c.dests, size, isa)
 				b.Run(name, func(b *testing.B) {
-					benchmarkCombine(b, Set{isa, StreamBytesDefault}, c.dtype, c.red, c.sources, c.dests, bytes)
+					sources, dests := make([][]byte, c.sources), make([][]byte, c.dests)
+					for _, list := range [][][]byte{sources, dests} {
+						for i := range list {
+							list[i] = make([]byte, size)
+						}
+					}
+					set, task := Set{isa, StreamBytesDefault}, Task{Type: c.dtype, Red: c.red, Divisor: c.sources}
+					compare(b, size*(c.sources+c.dests), size, func() { set.Combine(dests, sources, task) })
 				})
 			}
 		}
 	}
 }
 
-func benchmarkCombine(b *testing.B, set Set, dtype op.Dtype, red op.RedOp, sources, dests, bytes int) {
-	all := make([]byte, (sources+dests)*bytes)
-	touch(all)
-	var in, out [][]byte
-	for i := range sources + dests {
-		part := all[i*bytes:][:bytes]
-		if i < sources {
-			in = append(in, part)
-		} else {
-			out = append(out, part)
-		}
+func BenchmarkCopy(b *testing.B) {
+	for _, size := range []int{8, 1 << 10, 4 << 10, 64 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20, 256 << 20} {
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			dst, src := make([]byte, size), make([]byte, size)
+			touch(dst)
+			touch(src)
+			set := New()
+			compare(b, 2*size, size, func() { set.Copy(dst, src, 0) })
+		})
 	}
-	task := Task{Type: dtype, Red: red, Divisor: sources}
-	p := newProbe(bytes)
-	b.SetBytes(int64(len(all)))
-	b.ReportAllocs()
-	var own time.Duration
-	for b.Loop() {
-		start := time.Now()
-		set.Combine(out, in, task)
-		own += time.Since(start)
-		b.StopTimer()
-		p.run()
-		b.StartTimer()
-	}
-	p.report(b, len(all), own)
 }

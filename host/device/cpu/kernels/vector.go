@@ -11,6 +11,10 @@ const kernelShift = 3
 // interrupt, not even the garbage collector.
 const stretchBytes = 128 << 10
 
+// blockBytes is how much of each source and destination a kernel works on at a
+// time when it stores past the caches: four pages.
+const blockBytes = 16 << 10
+
 // widthMax is the longest vector.
 const widthMax = 64
 
@@ -21,34 +25,42 @@ type pass struct {
 	kernel     kernel
 	width      int // bytes of memory that one vector covers
 	task       Task
-	streaming  int
 	divideInts bool
 }
 
 // vectors combines with vector kernels, or reports that there is none.
 func (s Set) vectors(dests, sources [][]byte, t Task) bool {
-	var p pass
-	p.isa, p.task, p.width = s.ISA, t, s.ISA.vectorBytes()
-	p.work.point(dests, sources)
+	p := pass{work: workOn(dests, sources), isa: s.ISA, task: t, width: s.ISA.vectorBytes()}
 	p.choose()
 	bytes := len(dests[0])
 	head := 0
+	streaming := false
 	if s.streams(t.TrafficBytes, int64(bytes)*int64(len(dests)+len(sources))) {
-		if ahead, ok := p.work.aligned(p.width); ok && ahead%t.Type.Size() == 0 {
-			head, p.streaming = min(ahead, bytes), 1
+		if ahead, ok := p.work.ahead(); ok && ahead%t.Type.Size() == 0 {
+			head, streaming = min(ahead, bytes), true
 		}
 	}
-	if !p.part(0, head) {
+	if !p.edge(0, head) {
 		return false
 	}
-	stretch := max(4096, stretchBytes/(len(dests)+len(sources))&^4095)
-	body := (bytes - head) &^ (p.width - 1)
+	if streaming {
+		p.work.streaming = 1
+	}
+	stretch := max(blockBytes, stretchBytes/(len(dests)+len(sources))&^(blockBytes-1))
+	body := (bytes - head) &^ (widthMax - 1)
 	for from := head; from < head+body; from += stretch {
 		if !p.run(from, min(stretch, head+body-from)) {
 			return false
 		}
 	}
-	return p.part(head+body, bytes-head-body)
+	p.work.streaming = 0
+	return p.edge(head+body, bytes-head-body)
+}
+
+// edge combines less than the longest vector.
+func (p *pass) edge(from, bytes int) bool {
+	whole := bytes &^ (p.width - 1)
+	return (whole == 0 || p.run(from, whole)) && p.part(from+whole, bytes-whole)
 }
 
 // choose sets the kernel: averages are sums, a single source is moved as it is.
@@ -86,7 +98,7 @@ func (w *work) scale(divisor int) {
 
 // run combines whole vectors.
 func (p *pass) run(from, bytes int) bool {
-	p.work.offset, p.work.bytes, p.work.streaming = from, bytes, p.streaming
+	p.work.offset, p.work.bytes = from, bytes
 	if !run(p.isa, p.kernel, &p.work) {
 		return false
 	}
@@ -110,8 +122,8 @@ func (p *pass) part(from, bytes int) bool {
 	}
 	result := copies[op.MaxSources][:p.width]
 	dests[0] = result
-	part := work{scaling: w.scaling, scale32: w.scale32, scale64: w.scale64, bytes: p.width}
-	part.point(dests[:1], sources[:w.sourceCount])
+	part := workOn(dests[:1], sources[:w.sourceCount])
+	part.bytes, part.scaling, part.scale32, part.scale64 = p.width, w.scaling, w.scale32, w.scale64
 	if !run(p.isa, p.kernel, &part) {
 		return false
 	}

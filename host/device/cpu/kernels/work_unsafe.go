@@ -25,9 +25,10 @@ const (
 	scaleDivide
 )
 
-// point lets w work on whole slices, all at least as long as the first
-// destination.
-func (w *work) point(dests, sources [][]byte) {
+// workOn returns work on whole slices, all at least as long as the first
+// destination. It returns a value: what is stored through a pointer counts as
+// escaping to the heap.
+func workOn(dests, sources [][]byte) (w work) {
 	bytes := len(dests[0])
 	w.sourceCount, w.destCount = len(sources), len(dests)
 	for i, s := range sources {
@@ -36,18 +37,20 @@ func (w *work) point(dests, sources [][]byte) {
 	for i, d := range dests {
 		w.dests[i] = unsafe.Pointer(unsafe.SliceData(d[:bytes]))
 	}
+	return w
 }
 
-// aligned returns how many bytes lie before the first multiple of align in
-// the destinations; ok is false if they do not agree.
-func (w *work) aligned(align int) (head int, ok bool) {
-	head = -int(uintptr(w.dests[0])) & (align - 1)
+// ahead returns how many bytes lie before the first whole cache line of the
+// destinations; ok is false if they do not agree.
+func (w *work) ahead() (bytes int, ok bool) {
+	const last = widthMax - 1
+	bytes = -int(uintptr(w.dests[0])) & last
 	for _, d := range w.dests[1:w.destCount] {
-		if -int(uintptr(d))&(align-1) != head {
+		if -int(uintptr(d))&last != bytes {
 			return 0, false
 		}
 	}
-	return head, true
+	return bytes, true
 }
 
 // dest is a stretch of a destination.

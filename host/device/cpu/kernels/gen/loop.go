@@ -34,8 +34,11 @@ func (a *assembler) function(k *kernelShape) {
 	a.emit("MOVQ work_streaming(DI), R11")
 	a.emit("MOVQ work_offset(DI), DX")
 	a.constants(k)
-	a.loop(k, "many", k.accumulators(m), "one", true)
-	a.loop(k, "one", 1, "done", false)
+	a.emit("TESTQ R11, R11")
+	a.emit("JEQ many")
+	a.pages(k)
+	a.loop(k, "many", k.accumulators(m), "one")
+	a.loop(k, "one", 1, "done")
 	a.label("done")
 	a.emit("TESTQ R11, R11")
 	a.emit("JEQ ordered")
@@ -66,41 +69,84 @@ func (a *assembler) constants(k *kernelShape) {
 	}
 }
 
+const (
+	pageBytes = 4096
+	lineBytes = 64
+)
+
+// vectorBytes is how much memory a vector covers.
+func (k *kernelShape) vectorBytes(m *machine) int {
+	if k.half() {
+		return m.vectorBytes / 2
+	}
+	return m.vectorBytes
+}
+
+// pages emits the loop that stores past the caches. It works on one line of
+// several pages at a time: more of the memory's banks work at once than with
+// one line after the other. BX counts the lines of a page.
+func (a *assembler) pages(k *kernelShape) {
+	vectorBytes := k.vectorBytes(a.machine)
+	perLine := lineBytes / vectorBytes
+	pages := k.accumulators(a.machine) / perLine
+	a.label("pages")
+	a.emit("CMPQ CX, $%d", pages*pageBytes)
+	a.emit("JLT many")
+	a.emit("MOVQ $%d, BX", pageBytes/lineBytes)
+	a.label("lines")
+	var offsets []int
+	for i := range pages * perLine {
+		offsets = append(offsets, i/perLine*pageBytes+i%perLine*vectorBytes)
+	}
+	a.combine(k, "lines", offsets, a.machine.stream)
+	a.emit("ADDQ $%d, DX", lineBytes)
+	a.emit("DECQ BX")
+	a.emit("JNE lines")
+	a.emit("ADDQ $%d, DX", (pages-1)*pageBytes)
+	a.emit("SUBQ $%d, CX", pages*pageBytes)
+	a.emit("JMP pages")
+}
+
 // loop emits the loop over count vectors at a time; it goes on to next when
 // fewer are left.
-func (a *assembler) loop(k *kernelShape, name string, count int, next string, streams bool) {
-	m := a.machine
-	vectorBytes := m.vectorBytes
-	if k.half() {
-		vectorBytes /= 2
+func (a *assembler) loop(k *kernelShape, name string, count int, next string) {
+	vectorBytes := k.vectorBytes(a.machine)
+	var offsets []int
+	for i := range count {
+		offsets = append(offsets, i*vectorBytes)
 	}
 	a.label(name)
 	a.emit("CMPQ CX, $%d", count*vectorBytes)
 	a.emit("JLT %s", next)
+	a.combine(k, name, offsets, a.machine.move)
+	a.emit("ADDQ $%d, DX", count*vectorBytes)
+	a.emit("SUBQ $%d, CX", count*vectorBytes)
+	a.emit("JMP %s", name)
+}
+
+// combine emits one step: a vector at each of the offsets.
+func (a *assembler) combine(k *kernelShape, name string, offsets []int, store string) {
 	a.emit("MOVQ work_sources(DI), AX")
-	for i := range count {
-		a.widen(k, address(i*vectorBytes), a.register(i))
+	for i, offset := range offsets {
+		a.widen(k, address(offset), a.register(i))
 	}
 	a.emit("MOVQ $1, SI")
 	a.label(name + "Source")
 	a.emit("CMPQ SI, R8")
 	a.emit("JGE %sScale", name)
 	a.emit("MOVQ work_sources(DI)(SI*8), AX")
-	for i := range count {
-		k.fold(m)(a, a.register(i), address(i*vectorBytes))
+	fold := k.fold(a.machine)
+	for i, offset := range offsets {
+		fold(a, a.register(i), address(offset))
 	}
 	a.emit("INCQ SI")
 	a.emit("JMP %sSource", name)
 	a.label(name + "Scale")
-	a.rescale(k, name, count)
-	for i := range count {
+	a.rescale(k, name, len(offsets))
+	for i := range offsets {
 		a.narrow(k, a.register(i))
 	}
-	a.stores(k, name, count, vectorBytes, streams)
-	a.label(name + "Next")
-	a.emit("ADDQ $%d, DX", count*vectorBytes)
-	a.emit("SUBQ $%d, CX", count*vectorBytes)
-	a.emit("JMP %s", name)
+	a.store(k, name, offsets, store)
 }
 
 // rescale multiplies or divides the sums.
@@ -122,35 +168,21 @@ func (a *assembler) rescale(k *kernelShape, name string, count int) {
 	a.label(name + "Narrow")
 }
 
-// stores writes the accumulators to all destinations.
-func (a *assembler) stores(k *kernelShape, name string, count, vectorBytes int, streams bool) {
-	m := a.machine
-	if streams {
-		a.emit("TESTQ R11, R11")
-		a.emit("JNE %sStream", name)
-	}
-	a.storeLoop(name+"Dest", name+"Next", m.move, k, count, vectorBytes)
-	if streams {
-		a.label(name + "Stream")
-		a.storeLoop(name+"StreamDest", name+"Next", m.stream, k, count, vectorBytes)
-	}
-}
-
-func (a *assembler) storeLoop(name, next, store string, k *kernelShape, count, vectorBytes int) {
+// store writes the accumulators to all destinations.
+func (a *assembler) store(k *kernelShape, name string, offsets []int, store string) {
 	a.emit("XORQ SI, SI")
-	a.label(name)
+	a.label(name + "Dest")
 	a.emit("MOVQ work_dests(DI)(SI*8), AX")
-	for i := range count {
+	for i, offset := range offsets {
 		register := a.register(i)
 		if k.half() {
 			register = a.machine.narrower(register)
 		}
-		a.emit("%s %s, %s", store, register, address(i*vectorBytes))
+		a.emit("%s %s, %s", store, register, address(offset))
 	}
 	a.emit("INCQ SI")
 	a.emit("CMPQ SI, R9")
-	a.emit("JLT %s", name)
-	a.emit("JMP %s", next)
+	a.emit("JLT %sDest", name)
 }
 
 func (a *assembler) register(i int) string { return a.machine.letter + strconv.Itoa(i) }
