@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ccrun/ccrun/host/flight"
-	"github.com/ccrun/ccrun/runner/wasmtest"
+	"github.com/ccrun/ccrun/runner/wasm"
 )
 
 // The test binary is also the program whose ranks it starts, and one of
@@ -36,21 +36,21 @@ func TestMain(m *testing.M) {
 
 const (
 	wasi = "wasi_snapshot_preview1"
-	i32  = wasmtest.I32
-	i64  = wasmtest.I64
+	i32  = wasm.I32
+	i64  = wasm.I64
 )
 
 // Imports of the test guests, in the order of their indices.
-var imports = []wasmtest.Import{
-	{Module: wasi, Name: "proc_exit", Params: []wasmtest.ValType{i32}},
-	{Module: wasi, Name: "fd_write", Params: []wasmtest.ValType{i32, i32, i32, i32}, Results: []wasmtest.ValType{i32}},
-	{Module: "ccrun_v1", Name: "world", Params: []wasmtest.ValType{i32}, Results: []wasmtest.ValType{i32}},
-	{Module: "ccrun_v1", Name: "barrier", Params: []wasmtest.ValType{i64}, Results: []wasmtest.ValType{i32}},
-	{Module: "ccrun_v1", Name: "stream_create", Params: []wasmtest.ValType{i32}, Results: []wasmtest.ValType{i32}},
-	{Module: "ccrun_v1", Name: "wait", Params: []wasmtest.ValType{i64, i32, i32, i64}, Results: []wasmtest.ValType{i32}},
-	{Module: "ccrun_v1", Name: "signal", Params: []wasmtest.ValType{i64, i32, i32, i64}, Results: []wasmtest.ValType{i32}},
-	{Module: "ccrun_v1", Name: "stream_sync", Params: []wasmtest.ValType{i64, i64}, Results: []wasmtest.ValType{i32}},
-	{Module: "ccrun_v1", Name: "abort", Params: []wasmtest.ValType{i32, i32, i32}, Results: []wasmtest.ValType{i32}},
+var imports = []wasm.Import{
+	{Module: wasi, Name: "proc_exit", Params: []wasm.ValType{i32}},
+	{Module: wasi, Name: "fd_write", Params: []wasm.ValType{i32, i32, i32, i32}, Results: []wasm.ValType{i32}},
+	{Module: "ccrun_v1", Name: "world", Params: []wasm.ValType{i32}, Results: []wasm.ValType{i32}},
+	{Module: "ccrun_v1", Name: "barrier", Params: []wasm.ValType{i64}, Results: []wasm.ValType{i32}},
+	{Module: "ccrun_v1", Name: "stream_create", Params: []wasm.ValType{i32}, Results: []wasm.ValType{i32}},
+	{Module: "ccrun_v1", Name: "wait", Params: []wasm.ValType{i64, i32, i32, i64}, Results: []wasm.ValType{i32}},
+	{Module: "ccrun_v1", Name: "signal", Params: []wasm.ValType{i64, i32, i32, i64}, Results: []wasm.ValType{i32}},
+	{Module: "ccrun_v1", Name: "stream_sync", Params: []wasm.ValType{i64, i64}, Results: []wasm.ValType{i32}},
+	{Module: "ccrun_v1", Name: "abort", Params: []wasm.ValType{i32, i32, i32}, Results: []wasm.ValType{i32}},
 }
 
 const (
@@ -75,30 +75,30 @@ const (
 
 // result calls a function and drops what it returns.
 func result(function int, args ...[]byte) []byte {
-	return wasmtest.Code(wasmtest.Code(args...), wasmtest.Call(function), wasmtest.Drop())
+	return wasm.Code(wasm.Code(args...), wasm.Call(function), wasm.Drop())
 }
 
 // only runs body on rank 0.
 func only(body ...[]byte) []byte {
-	return wasmtest.Code(result(world, wasmtest.PushI32(worldAt)), wasmtest.Unless(wasmtest.LoadI32(worldAt), body...))
+	return wasm.Code(result(world, wasm.PushI32(worldAt)), wasm.Unless(wasm.LoadI32(worldAt), body...))
 }
 
 func exit(code int32) []byte {
-	return wasmtest.Code(wasmtest.PushI32(code), wasmtest.Call(procExit))
+	return wasm.Code(wasm.PushI32(code), wasm.Call(procExit))
 }
 
-func enterBarrier() []byte { return result(barrier, wasmtest.PushI64(-1)) }
+func enterBarrier() []byte { return result(barrier, wasm.PushI64(-1)) }
 
-func newStream() []byte { return result(streamCreate, wasmtest.PushI32(streamAt)) }
+func newStream() []byte { return result(streamCreate, wasm.PushI32(streamAt)) }
 
 func awaitSignal(peer, slot int32, value int64) []byte {
-	return wasmtest.Code(
-		result(wait, wasmtest.LoadI64(streamAt), wasmtest.PushI32(peer), wasmtest.PushI32(slot), wasmtest.PushI64(value)),
-		result(streamSync, wasmtest.LoadI64(streamAt), wasmtest.PushI64(-1)))
+	return wasm.Code(
+		result(wait, wasm.LoadI64(streamAt), wasm.PushI32(peer), wasm.PushI32(slot), wasm.PushI64(value)),
+		result(streamSync, wasm.LoadI64(streamAt), wasm.PushI64(-1)))
 }
 
 func say() []byte {
-	return result(fdWrite, wasmtest.PushI32(1), wasmtest.PushI32(vectorAt), wasmtest.PushI32(1), wasmtest.PushI32(worldAt+512))
+	return result(fdWrite, wasm.PushI32(1), wasm.PushI32(vectorAt), wasm.PushI32(1), wasm.PushI32(worldAt+512))
 }
 
 const greeting = "hello\nworld\n"
@@ -106,13 +106,13 @@ const greeting = "hello\nworld\n"
 // write makes a module file of a start function that calls main.work.
 func write(t *testing.T, body ...[]byte) string {
 	t.Helper()
-	m := wasmtest.Module{
+	m := wasm.Module{
 		Imports: imports, MemoryPages: 1,
-		Functions: []wasmtest.Function{
-			{Name: "runtime.start", Export: "_start", Body: wasmtest.Call(len(imports) + 1)},
-			{Name: "main.work", Body: wasmtest.Code(body...)},
+		Functions: []wasm.Function{
+			{Name: "runtime.start", Export: "_start", Body: wasm.Call(len(imports) + 1)},
+			{Name: "main.work", Body: wasm.Code(body...)},
 		},
-		Data: []wasmtest.Data{
+		Data: []wasm.Data{
 			{Offset: vectorAt, Bytes: fmt.Sprintf("\x00\x10\x00\x00%c\x00\x00\x00", len(greeting))},
 			{Offset: textAt, Bytes: greeting},
 		},
@@ -178,30 +178,30 @@ func TestRuns(t *testing.T) {
 		want  string
 	}{
 		{"return", 3, nil, "0"},
-		{"barrier", 4, wasmtest.Code(enterBarrier(), enterBarrier()), "0"},
+		{"barrier", 4, wasm.Code(enterBarrier(), enterBarrier()), "0"},
 		{"exit code", 3, only(exit(7)), "7 exit: rank 0 exited with code 7"},
-		{"exit code while others wait", 3, wasmtest.Code(only(exit(7)), enterBarrier()), "7 exit: rank 0 exited with code 7"},
+		{"exit code while others wait", 3, wasm.Code(only(exit(7)), enterBarrier()), "7 exit: rank 0 exited with code 7"},
 		{"exit code that is ours", 1, exit(112), "107 trap: rank 0 trapped: exited with code 112, and a guest's own are 1 to 95"},
-		{"trap while others wait", 2, wasmtest.Code(only(wasmtest.Unreachable()), enterBarrier()),
+		{"trap while others wait", 2, wasm.Code(only(wasm.Unreachable()), enterBarrier()),
 			"107 trap: rank 0 trapped: unreachable\nat main.work\nat runtime.start"},
-		{"abort", 2, wasmtest.Code(only(result(abort, wasmtest.PushI32(42), wasmtest.PushI32(textAt), wasmtest.PushI32(11))), enterBarrier()),
+		{"abort", 2, wasm.Code(only(result(abort, wasm.PushI32(42), wasm.PushI32(textAt), wasm.PushI32(11))), enterBarrier()),
 			"42 abort: rank 0 aborted the run: hello world\nin main.work"},
-		{"memory limit", 1, wasmtest.Code(wasmtest.Grow(64), wasmtest.Drop(), wasmtest.Unreachable()),
+		{"memory limit", 1, wasm.Code(wasm.Grow(64), wasm.Drop(), wasm.Unreachable()),
 			"115 limit exceeded: limit exceeded: rank 0: its memory limit is used up: it has 65536 bytes and asked for more\nat main.work\nat runtime.start"},
-		{"barrier that one does not enter", 3, wasmtest.Code(only(exit(0)), enterBarrier()), "112 deadlock: deadlock: no rank can move\n" +
+		{"barrier that one does not enter", 3, wasm.Code(only(exit(0)), enterBarrier()), "112 deadlock: deadlock: no rank can move\n" +
 			"rank 0 has ended: its guest returned\n" +
 			"rank 1 waits in main.work: barrier 1: wait for rank 0, which has entered 0\n" +
 			"rank 2 waits in main.work: barrier 1: wait for rank 0, which has entered 0\n" +
 			"behind: rank 0 has ended (its guest returned) and ranks 1 and 2 wait for it"},
-		{"signal that nobody sends", 2, wasmtest.Code(newStream(), only(awaitSignal(1, 5, 3)), enterBarrier()), "112 deadlock: deadlock: no rank can move\n" +
+		{"signal that nobody sends", 2, wasm.Code(newStream(), only(awaitSignal(1, 5, 3)), enterBarrier()), "112 deadlock: deadlock: no rank can move\n" +
 			"rank 0 waits in main.work: stream_sync: wait for stream 1; stream 1: wait for rank 1 to raise signal slot 5 to 3 (it is 0)\n" +
 			"rank 1 waits in main.work: barrier 1: wait for rank 0, which has entered 0\n" +
 			"cycle: rank 0 waits for rank 1 waits for rank 0\n" +
 			"behind: rank 0 has not entered the barrier that others wait in: waiting for rank 1"},
-		{"operations left running", 2, wasmtest.Code(newStream(),
-			only(result(wait, wasmtest.LoadI64(streamAt), wasmtest.PushI32(1), wasmtest.PushI32(0), wasmtest.PushI64(1)), exit(0)),
-			result(signal, wasmtest.LoadI64(streamAt), wasmtest.PushI32(0), wasmtest.PushI32(0), wasmtest.PushI64(1))), "0"},
-		{"endless loop", 2, wasmtest.Forever(), "117 timeout: the run took longer than 500ms\nrank 0 computes\nrank 1 computes"},
+		{"operations left running", 2, wasm.Code(newStream(),
+			only(result(wait, wasm.LoadI64(streamAt), wasm.PushI32(1), wasm.PushI32(0), wasm.PushI64(1)), exit(0)),
+			result(signal, wasm.LoadI64(streamAt), wasm.PushI32(0), wasm.PushI32(0), wasm.PushI64(1))), "0"},
+		{"endless loop", 2, wasm.Forever(), "117 timeout: the run took longer than 500ms\nrank 0 computes\nrank 1 computes"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			config := testConfig(t, write(t, c.body), c.ranks)
@@ -271,7 +271,7 @@ func TestResultAndKeptRunDirectory(t *testing.T) {
 
 func TestCancelledRun(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	config := testConfig(t, write(t, wasmtest.Forever()), 2)
+	config := testConfig(t, write(t, wasm.Forever()), 2)
 	config.stopGrace = 0
 	config.RunDir = filepath.Join(config.TempDir, "run")
 	go func() {
@@ -311,8 +311,8 @@ func awaitRunning(t *testing.T, dir string, ranks int) []int {
 }
 
 func TestKilledRank(t *testing.T) {
-	config := testConfig(t, write(t, newStream(), wasmtest.Forever(
-		result(signal, wasmtest.LoadI64(streamAt), wasmtest.PushI32(1), wasmtest.PushI32(9), wasmtest.PushI64(7)), enterBarrier())), 4)
+	config := testConfig(t, write(t, newStream(), wasm.Forever(
+		result(signal, wasm.LoadI64(streamAt), wasm.PushI32(1), wasm.PushI32(9), wasm.PushI64(7)), enterBarrier())), 4)
 	config.RunDir = filepath.Join(config.TempDir, "run")
 	killed := make(chan time.Time, 1)
 	var pids []int
@@ -354,7 +354,7 @@ func checkPinned(t *testing.T, pids []int) {
 
 // Ranks die with a launcher that had no time to tell them.
 func TestKilledLauncher(t *testing.T) {
-	config := testConfig(t, write(t, wasmtest.Forever()), 0)
+	config := testConfig(t, write(t, wasm.Forever()), 0)
 	config.RunDir = filepath.Join(config.TempDir, "run")
 	cmd := exec.Command(config.Self)
 	cmd.Env = append(os.Environ(), joinVariable+"="+encode(t, config))
@@ -388,8 +388,8 @@ func hasEnded(pid int) bool {
 func TestRefusedRuns(t *testing.T) {
 	good := write(t)
 	bad := filepath.Join(t.TempDir(), "bad.wasm")
-	m := wasmtest.Module{Imports: []wasmtest.Import{{Module: "ccrun_v1", Name: "barier"}}, MemoryPages: 1,
-		Functions: []wasmtest.Function{{Name: "f", Export: "_start"}}}
+	m := wasm.Module{Imports: []wasm.Import{{Module: "ccrun_v1", Name: "barier"}}, MemoryPages: 1,
+		Functions: []wasm.Function{{Name: "f", Export: "_start"}}}
 	if err := os.WriteFile(bad, m.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -508,9 +508,9 @@ func TestJoin(t *testing.T) {
 	}{
 		{"three by hand", enterBarrier(), []string{byHand(2, 3), byHand(1, 3), byHand(0, 3)}, "0 \n0 \n0"},
 		{"one alone", enterBarrier(), []string{byHand(0, 1)}, "0"},
-		{"trap of the launcher's", wasmtest.Code(enterBarrier(), only(wasmtest.Unreachable()), enterBarrier()), []string{byHand(0, 2), byHand(1, 2)},
+		{"trap of the launcher's", wasm.Code(enterBarrier(), only(wasm.Unreachable()), enterBarrier()), []string{byHand(0, 2), byHand(1, 2)},
 			"107 rank 0 trapped: unreachable\nat main.work\nat runtime.start\n107"},
-		{"deadlock", wasmtest.Code(enterBarrier(), only(exit(0)), enterBarrier()), []string{byHand(0, 2), byHand(1, 2)},
+		{"deadlock", wasm.Code(enterBarrier(), only(exit(0)), enterBarrier()), []string{byHand(0, 2), byHand(1, 2)},
 			"112 deadlock: no rank can move\nrank 0 has ended: its guest returned\nrank 1 waits in main.work: barrier 2: wait for rank 0, which has entered 1\n" +
 				"behind: rank 0 has ended (its guest returned) and rank 1 waits for it\n112"},
 		{"sizes disagree", enterBarrier(), []string{byHand(0, 2), byHand(1, 3)},

@@ -8,23 +8,23 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/ccrun/ccrun/runner/wasmtest"
+	"github.com/ccrun/ccrun/runner/wasm"
 )
 
 // oddModules are files that ccrun must refuse, by what is odd about them.
 func oddModules() map[string][]byte {
-	i32 := []wasmtest.ValType{wasmtest.I32}
-	importing := func(module, name string, params []wasmtest.ValType) []byte {
-		m := wasmtest.Module{
-			Imports:     []wasmtest.Import{{Module: module, Name: name, Params: params, Results: i32}},
-			Functions:   []wasmtest.Function{{Name: "start", Export: "_start"}},
+	i32 := []wasm.ValType{wasm.I32}
+	importing := func(module, name string, params []wasm.ValType) []byte {
+		m := wasm.Module{
+			Imports:     []wasm.Import{{Module: module, Name: name, Params: params, Results: i32}},
+			Functions:   []wasm.Function{{Name: "start", Export: "_start"}},
 			MemoryPages: 1,
 		}
 		return m.Bytes()
 	}
-	start := []wasmtest.Function{{Name: "start", Export: "_start"}}
-	big := wasmtest.Module{Functions: start, MemoryPages: 2048}
-	library := wasmtest.Module{MemoryPages: 1}
+	start := []wasm.Function{{Name: "start", Export: "_start"}}
+	big := wasm.Module{Functions: start, MemoryPages: 2048}
+	library := wasm.Module{MemoryPages: 1}
 	whole := importing("ccrun_v1", "world", i32)
 	return map[string][]byte{
 		"component":       []byte("\x00asm\x0d\x00\x01\x00"),
@@ -32,7 +32,7 @@ func oddModules() map[string][]byte {
 		"library":         library.Bytes(),
 		"big_memory":      big.Bytes(),
 		"unknown_import":  importing("ccrun_v1", "wrld", i32),
-		"wrong_signature": importing("ccrun_v1", "world", []wasmtest.ValType{wasmtest.I64}),
+		"wrong_signature": importing("ccrun_v1", "world", []wasm.ValType{wasm.I64}),
 		"other_abi":       importing("ccrun_v2", "world", i32),
 		"other_host":      importing("env", "printf", i32),
 	}

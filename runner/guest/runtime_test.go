@@ -9,17 +9,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ccrun/ccrun/runner/wasmtest"
+	"github.com/ccrun/ccrun/runner/wasm"
 )
 
 const wasi = "wasi_snapshot_preview1"
 
-var procExit = wasmtest.Import{Module: wasi, Name: "proc_exit", Params: []wasmtest.ValType{wasmtest.I32}}
+var procExit = wasm.Import{Module: wasi, Name: "proc_exit", Params: []wasm.ValType{wasm.I32}}
 
-func command(pages uint32, imports []wasmtest.Import, body ...[]byte) *wasmtest.Module {
-	return &wasmtest.Module{
+func command(pages uint32, imports []wasm.Import, body ...[]byte) *wasm.Module {
+	return &wasm.Module{
 		Imports: imports, MemoryPages: pages,
-		Functions: []wasmtest.Function{{Name: "main.start", Export: "_start", Body: wasmtest.Code(body...)}},
+		Functions: []wasm.Function{{Name: "main.start", Export: "_start", Body: wasm.Code(body...)}},
 	}
 }
 
@@ -52,12 +52,12 @@ func TestCompileRefuses(t *testing.T) {
 		{"good", good, 0, "", ""},
 		{"empty module", good[:8], BadFile, "exports no _start", "WASI command"},
 		{"truncated", good[:len(good)/2], BadFile, "not a valid WebAssembly module", "truncated"},
-		{"type error", command(1, nil, wasmtest.Drop()).Bytes(), BadFile, "not a valid WebAssembly module", "build it again"},
+		{"type error", command(1, nil, wasm.Drop()).Bytes(), BadFile, "not a valid WebAssembly module", "build it again"},
 		{"library", library.Bytes(), BadFile, "is a library", "c-shared"},
 		{"no start", nothing.Bytes(), BadFile, "exports no _start", "GOOS=wasip1"},
 		{"too big", command(65, nil).Bytes(), TooBig, "needs at least 4259840 bytes of memory and its limit is 4194304", "--memory 5MiB"},
-		{"javascript", command(1, []wasmtest.Import{{Module: "gojs", Name: "runtime.ticks"}}).Bytes(), BadImport, "imports gojs.runtime.ticks", "GOOS=wasip1"},
-		{"unknown module", command(1, []wasmtest.Import{{Module: "env", Name: "f"}}).Bytes(), BadImport, "imports env.f", "ccrun_v1"},
+		{"javascript", command(1, []wasm.Import{{Module: "gojs", Name: "runtime.ticks"}}).Bytes(), BadImport, "imports gojs.runtime.ticks", "GOOS=wasip1"},
+		{"unknown module", command(1, []wasm.Import{{Module: "env", Name: "f"}}).Bytes(), BadImport, "imports env.f", "ccrun_v1"},
 	} {
 		_, err := load(t, c.wasm)
 		var refused *Error
@@ -76,7 +76,7 @@ func TestCompileRefuses(t *testing.T) {
 }
 
 // run runs a command and gives its exit, what it printed and the runtime.
-func run(t *testing.T, m *wasmtest.Module, w WASI) (Exit, string, *Runtime) {
+func run(t *testing.T, m *wasm.Module, w WASI) (Exit, string, *Runtime) {
 	t.Helper()
 	ctx := context.Background()
 	r, err := New(ctx, nil, 64*pageBytes)
@@ -95,17 +95,17 @@ func run(t *testing.T, m *wasmtest.Module, w WASI) (Exit, string, *Runtime) {
 }
 
 func TestExits(t *testing.T) {
-	grow := func(pages int32) []byte { return wasmtest.Code(wasmtest.Grow(pages), wasmtest.Drop()) }
-	exit := []wasmtest.Import{procExit}
+	grow := func(pages int32) []byte { return wasm.Code(wasm.Grow(pages), wasm.Drop()) }
+	exit := []wasm.Import{procExit}
 	for _, c := range []struct {
 		name string
-		m    *wasmtest.Module
+		m    *wasm.Module
 		want string
 	}{
 		{"return", command(2, nil), "code 0 trap \"\" stack [] peak 2 refused false"},
-		{"exit 0", command(1, exit, wasmtest.PushI32(0), wasmtest.Call(0)), "code 0 trap \"\" stack [] peak 1 refused false"},
-		{"exit 7", command(1, exit, wasmtest.PushI32(7), wasmtest.Call(0)), "code 7 trap \"\" stack [] peak 1 refused false"},
-		{"trap", command(1, nil, wasmtest.Unreachable()), "code 0 trap \"unreachable\" stack [main.start] peak 1 refused false"},
+		{"exit 0", command(1, exit, wasm.PushI32(0), wasm.Call(0)), "code 0 trap \"\" stack [] peak 1 refused false"},
+		{"exit 7", command(1, exit, wasm.PushI32(7), wasm.Call(0)), "code 7 trap \"\" stack [] peak 1 refused false"},
+		{"trap", command(1, nil, wasm.Unreachable()), "code 0 trap \"unreachable\" stack [main.start] peak 1 refused false"},
 		{"grow", command(1, nil, grow(10)), "code 0 trap \"\" stack [] peak 11 refused false"},
 		{"grow to the limit", command(1, nil, grow(63)), "code 0 trap \"\" stack [] peak 64 refused false"},
 		{"grow past the limit", command(1, nil, grow(64)), "code 0 trap \"\" stack [] peak 1 refused true"},
@@ -120,14 +120,14 @@ func TestExits(t *testing.T) {
 
 // The guest prints eight random bytes.
 func TestRandomnessComesFromSeedAndRank(t *testing.T) {
-	imports := []wasmtest.Import{
-		{Module: wasi, Name: "random_get", Params: []wasmtest.ValType{wasmtest.I32, wasmtest.I32}, Results: []wasmtest.ValType{wasmtest.I32}},
-		{Module: wasi, Name: "fd_write", Params: []wasmtest.ValType{wasmtest.I32, wasmtest.I32, wasmtest.I32, wasmtest.I32}, Results: []wasmtest.ValType{wasmtest.I32}},
+	imports := []wasm.Import{
+		{Module: wasi, Name: "random_get", Params: []wasm.ValType{wasm.I32, wasm.I32}, Results: []wasm.ValType{wasm.I32}},
+		{Module: wasi, Name: "fd_write", Params: []wasm.ValType{wasm.I32, wasm.I32, wasm.I32, wasm.I32}, Results: []wasm.ValType{wasm.I32}},
 	}
 	m := command(1, imports,
-		wasmtest.PushI32(64), wasmtest.PushI32(8), wasmtest.Call(0), wasmtest.Drop(),
-		wasmtest.PushI32(1), wasmtest.PushI32(0), wasmtest.PushI32(1), wasmtest.PushI32(32), wasmtest.Call(1), wasmtest.Drop())
-	m.Data = []wasmtest.Data{{Offset: 0, Bytes: "\x40\x00\x00\x00\x08\x00\x00\x00"}} // one vector: 8 bytes at 64
+		wasm.PushI32(64), wasm.PushI32(8), wasm.Call(0), wasm.Drop(),
+		wasm.PushI32(1), wasm.PushI32(0), wasm.PushI32(1), wasm.PushI32(32), wasm.Call(1), wasm.Drop())
+	m.Data = []wasm.Data{{Offset: 0, Bytes: "\x40\x00\x00\x00\x08\x00\x00\x00"}} // one vector: 8 bytes at 64
 	seen := make(map[string]string)
 	for _, w := range []WASI{{Seed: 1, Rank: 0}, {Seed: 1, Rank: 1}, {Seed: 2, Rank: 0}, {Seed: 0, Rank: 1}} {
 		_, first, _ := run(t, m, w)
@@ -147,13 +147,13 @@ var errGivenUp = errors.New("given up")
 
 // The guest sleeps for an hour in poll_oneoff, and is stopped.
 func TestSleepEndsWithTheRun(t *testing.T) {
-	params := []wasmtest.ValType{wasmtest.I32, wasmtest.I32, wasmtest.I32, wasmtest.I32}
-	imports := []wasmtest.Import{{Module: wasi, Name: "poll_oneoff", Params: params, Results: []wasmtest.ValType{wasmtest.I32}}}
-	m := command(1, imports, wasmtest.PushI32(0), wasmtest.PushI32(64), wasmtest.PushI32(1), wasmtest.PushI32(128), wasmtest.Call(0), wasmtest.Drop())
+	params := []wasm.ValType{wasm.I32, wasm.I32, wasm.I32, wasm.I32}
+	imports := []wasm.Import{{Module: wasi, Name: "poll_oneoff", Params: params, Results: []wasm.ValType{wasm.I32}}}
+	m := command(1, imports, wasm.PushI32(0), wasm.PushI32(64), wasm.PushI32(1), wasm.PushI32(128), wasm.Call(0), wasm.Drop())
 	subscription := make([]byte, 48) // clock 1 (monotonic), relative
 	subscription[16] = 1
 	copy(subscription[24:], "\x00\xa0\xb8\x30\x46\x03\x00\x00") // 3.6e12 ns
-	m.Data = []wasmtest.Data{{Offset: 0, Bytes: string(subscription)}}
+	m.Data = []wasm.Data{{Offset: 0, Bytes: string(subscription)}}
 	stop := make(chan struct{})
 	time.AfterFunc(time.Millisecond, func() { close(stop) })
 	began := time.Now()

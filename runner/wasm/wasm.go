@@ -1,6 +1,6 @@
 // Package wasmtest assembles tiny WebAssembly modules for tests, so that those
 // need no toolchain: describe one as a [Module] and call [Module.Bytes].
-package wasmtest
+package wasm
 
 // ValType is a value type of WebAssembly.
 type ValType byte
