@@ -34,7 +34,7 @@ extern "C" {
 #endif
 
 /* Version of the table that this header was generated from. */
-#define CCRUN_ABI_VERSION 1
+#define CCRUN_ABI_VERSION 2
 #define CCRUN_FOREVER (-1) /* timeout: wait for ever */
 
 typedef uint32_t ccrun_errno_t;
@@ -92,6 +92,8 @@ enum {
   CCRUN_KIND_DIGEST = 11,
   CCRUN_KIND_EVENT_RECORD = 12,
   CCRUN_KIND_EVENT_WAIT = 13,
+  CCRUN_KIND_GEMM = 14,
+  CCRUN_KIND_CALL = 15,
 };
 
 /* element types */
@@ -127,6 +129,7 @@ enum {
   CCRUN_COLLECTIVE_ALL_TO_ALL = 8,
   CCRUN_COLLECTIVE_ALL_TO_ALL_V = 9,
   CCRUN_COLLECTIVE_SEND_RECV = 10,
+  CCRUN_COLLECTIVE_BARRIER = 11,
 };
 
 /* what carries out operations */
@@ -173,7 +176,7 @@ typedef struct {
   uint8_t redop; /* operator of reduce (enumeration redop) */
   uint8_t source_count; /* of reduce: number of sources, 1 to 8 */
   uint8_t reserved; /* zero */
-  uint32_t sources; /* of reduce: pointer to that many views */
+  uint32_t sources; /* of reduce: pointer to that many views; of gemm and call: pointer to a structure of that name */
   uint32_t collective; /* collective that it belongs to, as given by collective_begin; 0 for none */
   uint32_t chunk; /* rank-chunk of the collective */
   uint32_t slice; /* pipelined slice of the chunk */
@@ -214,6 +217,56 @@ typedef struct {
   uint64_t high; /* second half */
 } ccrun_digest_t;
 CCRUN_STATIC_ASSERT(sizeof(ccrun_digest_t) == 16, "layout of digest");
+
+/* ccrun_comm_t: what a rank is told of a communicator */
+typedef struct {
+  uint32_t rank; /* this rank within it, from 0 */
+  uint32_t size; /* number of its ranks */
+  uint32_t group; /* its number, the same on all its ranks, by which records name it; 0 is the world's */
+  uint32_t reserved; /* zero */
+} ccrun_comm_t;
+CCRUN_STATIC_ASSERT(sizeof(ccrun_comm_t) == 16, "layout of comm");
+
+/* ccrun_call_t: one collective on a communicator, which all its ranks call alike; counts are elements: of the whole vector for all_reduce, broadcast and reduce, of what one rank gives to or gets from one other for the rest */
+typedef struct {
+  uint64_t comm; /* communicator handle */
+  uint32_t op; /* which collective (enumeration collective) */
+  uint32_t root; /* rank within the communicator, of broadcast, reduce, gather and scatter */
+  uint8_t dtype; /* element type (enumeration dtype) */
+  uint8_t redop; /* operator, of reducing collectives (enumeration redop) */
+  uint16_t flags; /* bit 0: leave it out of the statistics (warm-up); the others zero */
+  uint32_t slice_bytes; /* size of a pipelined slice, 0 to let the host choose */
+  uint64_t count; /* elements; not used by all_to_all_v */
+  uint64_t in; /* buffer that is read, 0 for in place: the input lies where the output goes */
+  uint64_t in_offset; /* bytes from its start */
+  uint64_t out; /* buffer that is written; where a rank gets nothing (reduce and gather beside the root) it may be 0 */
+  uint64_t out_offset; /* bytes from its start */
+  uint32_t algorithm; /* pointer to the name of the algorithm to use */
+  uint32_t algorithm_len; /* its length in bytes, 0 to let the host choose */
+  uint32_t send_counts; /* of all_to_all_v: pointer to a u64 for each rank of the communicator, elements to it */
+  uint32_t send_offsets; /* where they begin in the input, in elements */
+  uint32_t recv_counts; /* elements from each rank */
+  uint32_t recv_offsets; /* where they go in the output, in elements */
+  uint64_t reserved; /* zero */
+} ccrun_call_t;
+CCRUN_STATIC_ASSERT(sizeof(ccrun_call_t) == 96, "layout of call");
+
+/* ccrun_gemm_t: a product of matrices, c = a b, all in rows without gaps */
+typedef struct {
+  uint64_t c; /* buffer of m rows and n columns, written */
+  uint64_t c_offset; /* bytes from its start */
+  uint64_t a; /* buffer of m rows and k columns */
+  uint64_t a_offset; /* bytes from its start */
+  uint64_t b; /* buffer of k rows and n columns */
+  uint64_t b_offset; /* bytes from its start */
+  uint32_t m; /* rows of a and c */
+  uint32_t n; /* columns of b and c */
+  uint32_t k; /* columns of a, rows of b */
+  uint8_t dtype; /* element type: f32 or f64 (enumeration dtype) */
+  uint8_t flags; /* bit 0: add the product to c; the others zero */
+  uint16_t reserved; /* zero */
+} ccrun_gemm_t;
+CCRUN_STATIC_ASSERT(sizeof(ccrun_gemm_t) == 64, "layout of gemm");
 
 /* Fills in what this rank is told of the world: its rank, the size, the seed, the device's limits.
  * Returns ok, fault. */
@@ -414,6 +467,51 @@ ccrun_errno_t ccrun_mark_begin(const char *name, uint32_t name_len, uint64_t *ma
  * Returns ok, not_found. */
 CCRUN_IMPORT("mark_end")
 ccrun_errno_t ccrun_mark_end(uint64_t mark);
+
+/* Gives the communicator of all ranks, which are numbered as in the world; every rank calls it, and later calls give the same handle.
+ * Returns ok, fault, limit, timed_out, failed, mismatch, unsupported. */
+CCRUN_IMPORT("comm_world")
+ccrun_errno_t ccrun_comm_world(int64_t timeout, uint64_t *comm);
+
+/* Makes communicators of the ranks of one that give the same color, ordered by key and then by rank; every rank of it calls this, and one with a negative color gets 0.
+ * Returns ok, fault, bad_handle, stale, invalid, limit, timed_out, failed, mismatch, unsupported. */
+CCRUN_IMPORT("comm_split")
+ccrun_errno_t ccrun_comm_split(uint64_t parent, int32_t color, int32_t key, int64_t timeout, uint64_t *comm);
+
+/* Gives a communicator back; calls already submitted still finish.
+ * Returns ok, bad_handle, stale. */
+CCRUN_IMPORT("comm_free")
+ccrun_errno_t ccrun_comm_free(uint64_t comm);
+
+/* Fills in what this rank is told of a communicator.
+ * Returns ok, fault, bad_handle, stale. */
+CCRUN_IMPORT("comm_info")
+ccrun_errno_t ccrun_comm_info(uint64_t comm, ccrun_comm_t *info);
+
+/* Gives the rank in the world of a rank of a communicator.
+ * Returns ok, fault, bad_handle, stale, no_rank. */
+CCRUN_IMPORT("comm_world_rank")
+ccrun_errno_t ccrun_comm_world_rank(uint64_t comm, uint32_t rank, uint32_t *world_rank);
+
+/* Submits a collective; it begins and ends one in the trace by itself.
+ * Returns ok, fault, bad_handle, stale, range, invalid, no_rank, limit, failed, unsupported. */
+CCRUN_IMPORT("collective")
+ccrun_errno_t ccrun_collective(uint64_t stream, const ccrun_call_t *call);
+
+/* Submits collectives that make progress together: the order of calls on different communicators need not be the same on all ranks, and either all of them are submitted or none.
+ * Returns ok, fault, bad_handle, stale, range, invalid, no_rank, limit, failed, unsupported. */
+CCRUN_IMPORT("collective_group")
+ccrun_errno_t ccrun_collective_group(uint64_t stream, const ccrun_call_t *calls, uint32_t calls_len);
+
+/* Multiplies matrices, in stream order.
+ * Returns ok, fault, bad_handle, stale, range, invalid, failed, unsupported. */
+CCRUN_IMPORT("gemm")
+ccrun_errno_t ccrun_gemm(uint64_t stream, const ccrun_gemm_t *gemm);
+
+/* Compares a region with the reduction of the patterns of all seeds from pattern_offset on, after all earlier operations of the stream; the run fails (exit 114) if any element differs by more than rounding explains.
+ * Returns ok, fault, bad_handle, stale, range, invalid, timed_out, failed, unsupported. */
+CCRUN_IMPORT("buffer_verify_reduced")
+ccrun_errno_t ccrun_buffer_verify_reduced(uint64_t stream, uint64_t buffer, int64_t offset, int64_t bytes, uint32_t dtype, uint32_t redop, const uint64_t *seeds, uint32_t seeds_len, int64_t pattern_offset, ccrun_verify_result_t *result);
 
 /* Operations for ccrun_submit. */
 static inline ccrun_op_t ccrun_op_fill(uint64_t buffer, int64_t offset, int64_t bytes, uint32_t dtype, uint64_t seed) {

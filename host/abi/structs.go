@@ -38,6 +38,9 @@ const (
 	CollectiveBytes = 48
 	VerifyBytes     = 16
 	DigestBytes     = 16
+	CommBytes       = 16
+	CallBytes       = 96
+	GemmBytes       = 64
 )
 
 // Structs lists the structures.
@@ -72,7 +75,7 @@ var Structs = []Struct{
 		{"redop", "u8", 61, "operator of reduce (enumeration redop)"},
 		{"source_count", "u8", 62, "of reduce: number of sources, 1 to 8"},
 		{"reserved", "u8", 63, "zero"},
-		{"sources", "u32", 64, "of reduce: pointer to that many views"},
+		{"sources", "u32", 64, "of reduce: pointer to that many views; of gemm and call: pointer to a structure of that name"},
 		{"collective", "u32", 68, "collective that it belongs to, as given by collective_begin; 0 for none"},
 		{"chunk", "u32", 72, "rank-chunk of the collective"},
 		{"slice", "u32", 76, "pipelined slice of the chunk"},
@@ -103,6 +106,47 @@ var Structs = []Struct{
 		{"low", "u64", 0, "first half"},
 		{"high", "u64", 8, "second half"},
 	}},
+	{"comm", CommBytes, "what a rank is told of a communicator", []Field{
+		{"rank", "u32", 0, "this rank within it, from 0"},
+		{"size", "u32", 4, "number of its ranks"},
+		{"group", "u32", 8, "its number, the same on all its ranks, by which records name it; 0 is the world's"},
+		{"reserved", "u32", 12, "zero"},
+	}},
+	{"call", CallBytes, "one collective on a communicator, which all its ranks call alike; counts are elements: of the whole vector for all_reduce, broadcast and reduce, of what one rank gives to or gets from one other for the rest", []Field{
+		{"comm", "u64", 0, "communicator handle"},
+		{"op", "u32", 8, "which collective (enumeration collective)"},
+		{"root", "u32", 12, "rank within the communicator, of broadcast, reduce, gather and scatter"},
+		{"dtype", "u8", 16, "element type (enumeration dtype)"},
+		{"redop", "u8", 17, "operator, of reducing collectives (enumeration redop)"},
+		{"flags", "u16", 18, "bit 0: leave it out of the statistics (warm-up); the others zero"},
+		{"slice_bytes", "u32", 20, "size of a pipelined slice, 0 to let the host choose"},
+		{"count", "u64", 24, "elements; not used by all_to_all_v"},
+		{"in", "u64", 32, "buffer that is read, 0 for in place: the input lies where the output goes"},
+		{"in_offset", "u64", 40, "bytes from its start"},
+		{"out", "u64", 48, "buffer that is written; where a rank gets nothing (reduce and gather beside the root) it may be 0"},
+		{"out_offset", "u64", 56, "bytes from its start"},
+		{"algorithm", "u32", 64, "pointer to the name of the algorithm to use"},
+		{"algorithm_len", "u32", 68, "its length in bytes, 0 to let the host choose"},
+		{"send_counts", "u32", 72, "of all_to_all_v: pointer to a u64 for each rank of the communicator, elements to it"},
+		{"send_offsets", "u32", 76, "where they begin in the input, in elements"},
+		{"recv_counts", "u32", 80, "elements from each rank"},
+		{"recv_offsets", "u32", 84, "where they go in the output, in elements"},
+		{"reserved", "u64", 88, "zero"},
+	}},
+	{"gemm", GemmBytes, "a product of matrices, c = a b, all in rows without gaps", []Field{
+		{"c", "u64", 0, "buffer of m rows and n columns, written"},
+		{"c_offset", "u64", 8, "bytes from its start"},
+		{"a", "u64", 16, "buffer of m rows and k columns"},
+		{"a_offset", "u64", 24, "bytes from its start"},
+		{"b", "u64", 32, "buffer of k rows and n columns"},
+		{"b_offset", "u64", 40, "bytes from its start"},
+		{"m", "u32", 48, "rows of a and c"},
+		{"n", "u32", 52, "columns of b and c"},
+		{"k", "u32", 56, "columns of a, rows of b"},
+		{"dtype", "u8", 60, "element type: f32 or f64 (enumeration dtype)"},
+		{"flags", "u8", 61, "bit 0: add the product to c; the others zero"},
+		{"reserved", "u16", 62, "zero"},
+	}},
 }
 
 // Enums lists the enumerations. host/module checks in a test that they agree
@@ -111,6 +155,7 @@ var Enums = []Enumeration{
 	{"kind", "operations of a stream", []EnumValue{
 		{"copy", 1}, {"put", 2}, {"get", 3}, {"signal", 4}, {"wait", 5}, {"send", 6}, {"recv", 7}, {"reduce", 8},
 		{"fill", 9}, {"verify", 10}, {"digest", 11}, {"event_record", 12}, {"event_wait", 13},
+		{"gemm", 14}, {"call", 15},
 	}},
 	{"dtype", "element types", []EnumValue{
 		{"u8", 0}, {"i32", 1}, {"i64", 2}, {"f16", 3}, {"bf16", 4}, {"f32", 5}, {"f64", 6},
@@ -118,7 +163,7 @@ var Enums = []Enumeration{
 	{"redop", "reduction operators", []EnumValue{{"sum", 0}, {"prod", 1}, {"min", 2}, {"max", 3}, {"avg", 4}}},
 	{"collective", "collectives, by nccl-tests' bandwidth formulas", []EnumValue{
 		{"custom", 0}, {"all_reduce", 1}, {"all_gather", 2}, {"reduce_scatter", 3}, {"broadcast", 4}, {"reduce", 5},
-		{"gather", 6}, {"scatter", 7}, {"all_to_all", 8}, {"all_to_all_v", 9}, {"send_recv", 10},
+		{"gather", 6}, {"scatter", 7}, {"all_to_all", 8}, {"all_to_all_v", 9}, {"send_recv", 10}, {"barrier", 11},
 	}},
 	{"device", "what carries out operations", []EnumValue{{"cpu", 0}, {"cuda", 1}, {"sim", 2}}},
 }

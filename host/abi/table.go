@@ -1,8 +1,13 @@
 package abi
 
+import "slices"
+
 // Table lists every host function. Rows are only ever appended; a row's name,
 // parameters and meaning never change (testdata/table.golden guards it).
-var Table = []Row{
+var Table = slices.Concat(firstRows, collectiveRows)
+
+// firstRows are those of version 1.
+var firstRows = []Row{
 	{
 		Name: "world", Since: 1, Family: "world",
 		Doc: "Fills in what this rank is told of the world: its rank, the size, the seed, the device's limits.",

@@ -35,6 +35,7 @@ type call struct {
 	stack  []uint64
 	stream device.Stream
 	event  device.Event
+	comm   *comm
 	buffer [2]op.Buffer // in the order of the parameters
 	in     []byte       // the In or InStruct parameter
 	out    [2][]byte    // in the order of the parameters
@@ -147,6 +148,8 @@ func (c *call) decode(k *check) (err error) {
 		c.stream, err = c.streams.get(v)
 	case abi.EventH:
 		c.event, err = c.events.get(v)
+	case abi.Comm:
+		c.comm, err = c.comms.get(v)
 	case abi.Buffer:
 		s, err := c.buffers.slot(v)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ccrun/ccrun/host/abi"
+	"github.com/ccrun/ccrun/host/coll"
 	"github.com/ccrun/ccrun/host/device"
 	"github.com/ccrun/ccrun/host/op"
 )
@@ -74,8 +75,9 @@ func errnoOf(err error) abi.Errno {
 	case errors.Is(err, device.ErrMismatch):
 		return abi.Mismatch
 	case errors.Is(err, device.ErrSlot), errors.Is(err, device.ErrForeign),
+		errors.Is(err, coll.ErrShape), errors.Is(err, coll.ErrAlgorithm), errors.Is(err, coll.ErrFit),
 		errors.Is(err, op.ErrKind), errors.Is(err, op.ErrType), errors.Is(err, op.ErrRedOp),
-		errors.Is(err, op.ErrSources), errors.Is(err, op.ErrEvent):
+		errors.Is(err, op.ErrSources), errors.Is(err, op.ErrEvent), errors.Is(err, op.ErrGemm), errors.Is(err, op.ErrCall):
 		return abi.Invalid
 	}
 	return abi.Failed

@@ -15,6 +15,7 @@ const (
 	streamHandle
 	eventHandle
 	markHandle
+	commHandle
 )
 
 const maxGeneration = 1<<24 - 1

@@ -36,10 +36,13 @@ type Instance struct {
 	config Config
 	facts  device.Facts
 
-	buffers table[buffer]
-	streams table[device.Stream]
-	events  table[device.Event]
-	marks   table[openMark]
+	buffers    table[buffer]
+	streams    table[device.Stream]
+	events     table[device.Event]
+	marks      table[openMark]
+	comms      table[*comm]
+	world      worldComm
+	splitsMade uint32 // ballots cast
 
 	shares    map[shareKey]*share
 	published map[publication]struct{}
@@ -55,6 +58,8 @@ type Instance struct {
 	memory api.Memory // guest's, nil if it has none
 	call   call
 	op     op.Op
+	shape  op.GemmShape
+	group  group
 	result *op.Result
 }
 
@@ -86,6 +91,7 @@ func New(c Config) *Instance {
 		streams:   table[device.Stream]{kind: streamHandle, limit: c.MaxHandles},
 		events:    table[device.Event]{kind: eventHandle, limit: c.MaxHandles},
 		marks:     table[openMark]{kind: markHandle, limit: min(c.MaxHandles, maxOpenMarks)},
+		comms:     table[*comm]{kind: commHandle, limit: c.MaxHandles},
 		shares:    make(map[shareKey]*share),
 		published: make(map[publication]struct{}),
 		digests:   make(map[string]string),

@@ -23,7 +23,7 @@ var (
 func (c *call) decodeOp(b []byte, kind op.Kind) (*op.Op, error) {
 	if kind == op.None {
 		number := get32(b)
-		if number == 0 || number > uint32(op.EventWait) {
+		if number == 0 || number > uint32(op.CollectiveCall) {
 			return nil, errKind
 		}
 		kind = op.Kind(number)
@@ -61,6 +61,18 @@ func (c *call) decodeFields(o *op.Op, b []byte) error {
 		return first(err, c.dst(o, b), opBytes(o, b))
 	case op.Digest:
 		return first(c.dst(o, b), opBytes(o, b))
+	case op.Gemm:
+		gemm, err := c.region(uint64(get32(b[64:])), abi.GemmBytes, 8)
+		if err != nil {
+			return inField("sources", err)
+		}
+		return c.decodeGemm(o, gemm)
+	case op.CollectiveCall:
+		call, err := c.region(uint64(get32(b[64:])), abi.CallBytes, 8)
+		if err != nil {
+			return inField("sources", err)
+		}
+		return c.decodeCallOp(o, call)
 	default: // EventRecord, EventWait
 		e, err := c.events.get(get64(b[88:]))
 		o.Event = e

@@ -56,6 +56,15 @@ var handlers = [...]struct {
 	{"collective_end", collectiveEnd},
 	{"mark_begin", markBegin},
 	{"mark_end", markEnd},
+	{"comm_world", commWorld},
+	{"comm_split", commSplit},
+	{"comm_free", commFree},
+	{"comm_info", commInfo},
+	{"comm_world_rank", commWorldRank},
+	{"collective", collective},
+	{"collective_group", collectiveGroup},
+	{"gemm", gemm},
+	{"buffer_verify_reduced", bufferVerifyReduced},
 }
 
 // Register makes the functions of [abi.Table] importable by the guests of a
@@ -110,7 +119,7 @@ func newFunction(row *abi.Row, handle handler) *function {
 		switch p.Role {
 		case abi.In, abi.Out, abi.InStruct:
 			f.checks = append(f.checks, k)
-		case abi.Stream, abi.EventH, abi.Buffer, abi.Rank, abi.Enum:
+		case abi.Stream, abi.EventH, abi.Comm, abi.Buffer, abi.Rank, abi.Enum:
 			others = append(others, k)
 		case abi.Size:
 			f.sizes = append(f.sizes, k)

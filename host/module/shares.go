@@ -166,15 +166,22 @@ func (c *call) recordLookup(key shareKey, bytes, start int64) {
 	})
 }
 
-// await gets the key's value in rounds, telling the flight recorder what the
-// guest waits for and that it still looks.
+// await gets the share's value, telling the flight recorder what the guest
+// waits for.
 func (c *call) await(key shareKey, start int64, timeout time.Duration) ([]byte, error) {
-	r := c.config.Recorder
-	r.BeginWait(0, flight.Wait{
-		Kind: uint8(op.ShareLookup), Peer: key.peer, Value: key.epoch, Since: start, Name: key.name, Limited: timeout >= 0,
+	return c.awaitKey(exchangeKey(key.peer, key.name, key.epoch), timeout, flight.Wait{
+		Kind: uint8(op.ShareLookup), Peer: key.peer, Value: key.epoch, Since: start, Name: key.name,
 	})
+}
+
+// awaitKey gets the value of a key of the exchange in rounds, telling the
+// flight recorder that the guest waits and still looks.
+func (c *call) awaitKey(name string, timeout time.Duration, wait flight.Wait) ([]byte, error) {
+	r := c.config.Recorder
+	wait.Limited = timeout >= 0
+	r.BeginWait(0, wait)
 	defer r.EndWait(0)
-	name, began := exchangeKey(key.peer, key.name, key.epoch), time.Now()
+	began := time.Now()
 	for {
 		waited := time.Since(began)
 		round, expired := lookupRound, false

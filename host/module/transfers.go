@@ -13,6 +13,7 @@ func (c *call) begin(kind op.Kind) *op.Op {
 	o.Peer, o.Slot, o.Value, o.Bytes = -1, 0, 0, 0
 	o.Dst, o.Src = op.View{}, op.View{}
 	o.Event, o.Result = nil, nil
+	o.Gemm, o.Comm, o.Call = nil, nil, nil
 	o.Term = op.Term{}
 	return o
 }
@@ -49,7 +50,7 @@ func (c *call) checkPlaces(o *op.Op) error {
 		if !c.own(o.Src.Buf) {
 			return errSrcPeer
 		}
-	case op.Get, op.Recv, op.Reduce, op.Fill:
+	case op.Get, op.Recv, op.Reduce, op.Fill, op.Gemm:
 		if !c.own(o.Dst.Buf) {
 			return errDstPeer
 		}
@@ -148,6 +149,9 @@ func submit(c *call) error {
 		if err != nil {
 			put32(c.out[0], accepted)
 			return atOp(accepted, err)
+		}
+		if o.Kind == op.CollectiveCall {
+			c.trace.sequence++
 		}
 		accepted++
 	}

@@ -110,6 +110,24 @@ func (s *Stream) Verify(region Region, dtype Dtype, seed uint64, patternOffset i
 	return Verification{result.Mismatches, result.FirstBad}, s.world.check("buffer_verify", errno)
 }
 
+// VerifyReduced is [Stream.Verify] against the reduction of the patterns of
+// seeds, at most 4096: what a reducing collective makes of ranks' patterns.
+// Where a type cannot hold every partial result, it allows for rounding.
+func (s *Stream) VerifyReduced(region Region, dtype Dtype, red RedOp, seeds []uint64, patternOffset int64) (Verification, error) {
+	s.Flush()
+	if s.err != nil {
+		return Verification{}, s.err
+	}
+	var first *uint64
+	if len(seeds) > 0 {
+		first = &seeds[0]
+	}
+	var result raw.VerifyResult
+	errno := s.world.host.BufferVerifyReduced(s.handle, region.handle(), region.Offset, region.Bytes, uint32(dtype), uint32(red),
+		first, uint32(len(seeds)), patternOffset, &result)
+	return Verification{result.Mismatches, result.FirstBad}, s.world.check("buffer_verify_reduced", errno)
+}
+
 // Digest waits for the stream, then computes the 128-bit digest of region. If
 // name is not empty, the run's result shows it under that name, rank by rank.
 func (s *Stream) Digest(region Region, name string) ([2]uint64, error) {

@@ -22,7 +22,13 @@ type Stream struct {
 	// What the host reads and writes, kept here so that no call allocates.
 	ops      [heldMax]raw.Op
 	sources  [][MaxSources]raw.View // of the reduce in ops[i], made by the first one
-	count    int                    // operations in ops that are not submitted
+	calls    []raw.Call             // of the call in ops[i], likewise
+	gemms    []raw.Gemm             // of the product in ops[i]
+	counts   [][]uint64             // of the all_to_all_v in ops[i], and behind those in group[i]
+	group    []raw.Call             // what Group collects
+	grouped  int                    // calls in group
+	grouping bool
+	count    int // operations in ops that are not submitted
 	accepted uint32
 	done     uint32
 }
@@ -158,7 +164,7 @@ func (s *Stream) refuse(call string, errno Errno, text string) {
 var kindNames = [...]string{
 	raw.KindCopy: "copy", raw.KindPut: "put", raw.KindGet: "get", raw.KindSignal: "signal", raw.KindWait: "wait",
 	raw.KindSend: "send", raw.KindRecv: "recv", raw.KindReduce: "reduce", raw.KindFill: "fill",
-	raw.KindEventRecord: "event_record", raw.KindEventWait: "event_wait",
+	raw.KindEventRecord: "event_record", raw.KindEventWait: "event_wait", raw.KindGemm: "gemm", raw.KindCall: "collective",
 }
 
 func kindName(kind uint32) string {

@@ -39,6 +39,11 @@ func (r *rank) check(o *pending) raw.Errno {
 	case raw.KindEventRecord, raw.KindEventWait:
 		_, errno := find(r, r.events, o.Event)
 		return errno
+	case raw.KindGemm:
+		_, _, _, errno := r.matrices(o.gemm)
+		return errno
+	case raw.KindCall:
+		return raw.OK // read and checked
 	}
 	return r.fail(raw.ErrnoUnsupported, "ccruntest does not know this operation")
 }
@@ -101,7 +106,13 @@ func (r *rank) execute(o *pending) raw.Errno {
 		from := slot{int(o.Peer), r.number, o.Slot}
 		return w.await(-1, func() bool { return w.slots[from] >= o.Value })
 	case raw.KindReduce:
-		r.reduce(o, dst)
+		var sources [8][]byte
+		for i, view := range o.sources[:o.SourceCount] {
+			sources[i], _ = r.region(view.Buffer, view.Offset, o.Bytes)
+		}
+		reduce(o.Dtype, o.Redop, dst, sources[:o.SourceCount])
+	case raw.KindGemm:
+		r.multiply(o.gemm)
 	case raw.KindFill:
 		fill(dst, o.Dtype, o.Value, o.SrcOffset)
 	case raw.KindEventRecord:
@@ -132,6 +143,26 @@ func (r *rank) BufferVerify(stream, buffer uint64, offset, bytes int64, dtype ui
 		return errno
 	}
 	*result = verify(data, uint8(dtype), seed, uint64(patternOffset))
+	r.world.result.Mismatches += int(result.Mismatches)
+	return raw.OK
+}
+
+func (r *rank) BufferVerifyReduced(stream, buffer uint64, offset, bytes int64, dtype, redop uint32, seeds *uint64, seedsLen uint32, patternOffset int64, result *raw.VerifyResult) raw.Errno {
+	defer r.lock()()
+	if errno := r.sync(stream, -1); errno != raw.OK {
+		return errno
+	}
+	if seedsLen == 0 || redop > raw.RedopAvg {
+		return r.fail(raw.ErrnoInvalid, "no seeds, or no such operator")
+	}
+	if errno := r.elements(dtype, uint64(bytes), uint64(patternOffset)); errno != raw.OK {
+		return errno
+	}
+	data, errno := r.region(buffer, uint64(offset), uint64(bytes))
+	if errno != raw.OK {
+		return errno
+	}
+	*result = verifyReduced(data, uint8(dtype), uint8(redop), seedsAt(seeds, seedsLen), uint64(patternOffset))
 	r.world.result.Mismatches += int(result.Mismatches)
 	return raw.OK
 }

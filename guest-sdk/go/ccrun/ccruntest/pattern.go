@@ -35,7 +35,11 @@ func fill(dst []byte, dtype uint8, seed, start uint64) {
 func verify(got []byte, dtype uint8, seed, start uint64) raw.VerifyResult {
 	want := make([]byte, len(got))
 	fill(want, dtype, seed, start)
-	size := numbers[dtype].size
+	return compare(got, want, numbers[dtype].size)
+}
+
+// compare counts the elements that differ.
+func compare(got, want []byte, size int) raw.VerifyResult {
 	result := raw.VerifyResult{FirstBad: -1}
 	for at := 0; at < len(got); at += size {
 		end := min(at+size, len(got))
@@ -62,6 +66,18 @@ func digest(b []byte) raw.Digest {
 	return d
 }
 
+// verifyReduced compares with the reduction of the patterns of seeds.
+func verifyReduced(got []byte, dtype, redop uint8, seeds []uint64, start uint64) raw.VerifyResult {
+	sources := make([][]byte, len(seeds))
+	for i, seed := range seeds {
+		sources[i] = make([]byte, len(got))
+		fill(sources[i], dtype, seed, start)
+	}
+	want := make([]byte, len(got))
+	reduce(dtype, redop, want, sources)
+	return compare(got, want, numbers[dtype].size)
+}
+
 func (r *Result) addDigest(name string, rank, size int, d *raw.Digest) {
 	if r.Digests[name] == nil {
 		r.Digests[name] = make([]string, size)
@@ -70,19 +86,15 @@ func (r *Result) addDigest(name string, rank, size int, d *raw.Digest) {
 }
 
 // reduce combines the sources in float64, which is exact for what fill writes.
-func (r *rank) reduce(o *pending, dst []byte) {
-	n := numbers[o.Dtype]
-	var sources [8][]byte
-	for i, view := range o.sources[:o.SourceCount] {
-		sources[i], _ = r.region(view.Buffer, view.Offset, o.Bytes)
-	}
+func reduce(dtype, redop uint8, dst []byte, sources [][]byte) {
+	n := numbers[dtype]
 	for at := 0; at+n.size <= len(dst); at += n.size {
 		total := n.get(sources[0][at:])
-		for _, source := range sources[1:o.SourceCount] {
-			total = combine(o.Redop, total, n.get(source[at:]))
+		for _, source := range sources[1:] {
+			total = combine(redop, total, n.get(source[at:]))
 		}
-		if o.Redop == raw.RedopAvg {
-			total /= float64(o.SourceCount)
+		if redop == raw.RedopAvg {
+			total /= float64(len(sources))
 		}
 		n.put(dst[at:], total)
 	}

@@ -17,12 +17,18 @@ type rank struct {
 	buffers map[uint64]*buffer
 	streams map[uint64]*stream
 	events  map[uint64]*event
+	comms   map[uint64]*comm
 	views   []*[8]raw.View // by address
-	texts   []*[64]byte    // by address
-	text    string         // of the last error
+	calls   []*raw.Call
+	gemms   []*raw.Gemm
+	counts  [][]uint64
+	texts   []*[64]byte // by address
+	text    string      // of the last error
 	tag     ccrun.Term
 	marks   map[uint64]bool
 	ended   uint32 // collectives that have ended
+
+	worldComm uint64 // handle of the communicator of all ranks, 0 before it is asked for
 }
 
 // memory is an allocation; buffer is access to a part of one.
@@ -40,7 +46,7 @@ type buffer struct {
 func newRank(w *world, number int) *rank {
 	return &rank{
 		world: w, number: number, buffers: map[uint64]*buffer{}, streams: map[uint64]*stream{},
-		events: map[uint64]*event{}, marks: map[uint64]bool{},
+		events: map[uint64]*event{}, marks: map[uint64]bool{}, comms: map[uint64]*comm{},
 	}
 }
 
@@ -205,6 +211,25 @@ func (r *rank) MarkEnd(mark uint64) raw.Errno {
 func (r *rank) AddressOfViews(views *[8]raw.View) uint32 { return address(&r.views, views) }
 
 func (r *rank) AddressOfText(text *[64]byte) uint32 { return address(&r.texts, text) }
+
+func (r *rank) AddressOfCall(call *raw.Call) uint32 { return address(&r.calls, call) }
+
+func (r *rank) AddressOfGemm(gemm *raw.Gemm) uint32 { return address(&r.gemms, gemm) }
+
+// AddressOfCounts finds the list by its first entry.
+func (r *rank) AddressOfCounts(counts []uint64) uint32 {
+	if len(counts) == 0 {
+		return 0
+	}
+	for i, list := range r.counts {
+		if &list[0] == &counts[0] {
+			r.counts[i] = counts
+			return uint32(i + 1)
+		}
+	}
+	r.counts = append(r.counts, counts)
+	return uint32(len(r.counts))
+}
 
 // address is the number of pointer p among those seen.
 func address[T any](seen *[]*T, p *T) uint32 {

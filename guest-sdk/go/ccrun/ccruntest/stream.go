@@ -21,6 +21,8 @@ type stream struct {
 type pending struct {
 	raw.Op
 	sources  [8]raw.View
+	calls    []*call
+	gemm     *raw.Gemm
 	recorded int // of an event: which of its records
 }
 
@@ -116,6 +118,9 @@ func (s *stream) carryOut(o *pending) raw.Errno {
 	if isMessage(o.Kind) {
 		return s.converse(o)
 	}
+	if o.Kind == raw.KindCall {
+		return s.rank.meet(o.calls)
+	}
 	return s.rank.execute(o)
 }
 
@@ -137,9 +142,6 @@ func (r *rank) Submit(handle uint64, ops *raw.Op, opsLen uint32, accepted *uint3
 
 // enqueue appends an operation to a stream if it is one that can be done.
 func (r *rank) enqueue(s *stream, o raw.Op) raw.Errno {
-	if errno := s.failure(); errno != raw.OK {
-		return errno
-	}
 	p := pending{Op: o}
 	if o.Kind == raw.KindReduce {
 		if o.Sources == 0 || int(o.Sources) > len(r.views) || o.SourceCount == 0 || o.SourceCount > 8 {
@@ -147,8 +149,39 @@ func (r *rank) enqueue(s *stream, o raw.Op) raw.Errno {
 		}
 		p.sources = *r.views[o.Sources-1]
 	}
+	switch o.Kind {
+	case raw.KindCall:
+		if o.Sources == 0 || int(o.Sources) > len(r.calls) {
+			return r.fail(raw.ErrnoFault, "no call")
+		}
+		read, errno := r.readCall(r.calls[o.Sources-1])
+		if errno != raw.OK {
+			return errno
+		}
+		p.calls = []*call{read}
+	case raw.KindGemm:
+		if o.Sources == 0 || int(o.Sources) > len(r.gemms) {
+			return r.fail(raw.ErrnoFault, "no matrices")
+		}
+		g := *r.gemms[o.Sources-1]
+		p.gemm = &g
+	}
+	return r.append(s, p)
+}
+
+// append puts an operation that has been read into a stream's queue.
+func (r *rank) append(s *stream, p pending) raw.Errno {
+	o := p.Op
+	if errno := s.failure(); errno != raw.OK {
+		return errno
+	}
 	if errno := r.check(&p); errno != raw.OK {
 		return errno
+	}
+	for _, c := range p.calls {
+		c.number = c.comm.calls
+		c.comm.calls++
+		r.world.result.Calls[r.number] = append(r.world.result.Calls[r.number], c.Call)
 	}
 	if o.Kind == raw.KindEventRecord {
 		r.events[o.Event].submitted++

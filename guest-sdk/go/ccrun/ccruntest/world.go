@@ -27,7 +27,8 @@ type Result struct {
 	Digests    map[string][]string // by name and rank, as in ccrun's result
 	Mismatches int                 // elements that differed in any Verify
 	Ops        [][]raw.Op          // by rank, everything submitted, in order
-	Begun      [][]raw.Collective  // by rank, the collectives
+	Begun      [][]raw.Collective  // by rank, the collectives that the guest carries out itself
+	Calls      [][]raw.Call        // by rank, those that the host carries out
 }
 
 var (
@@ -65,17 +66,20 @@ func (w *world) run(t testing.TB, guest func(*ccrun.World) error) *Result {
 
 // world is what all ranks share. Its lock guards everything of the package.
 type world struct {
-	mu      sync.Mutex
-	changed *sync.Cond // whenever anything has
-	ranks   []*rank
-	shares  map[share]*buffer
-	posts   map[channel][]*post // sent and not received yet
-	slots   map[slot]uint64
-	entered []int // barriers that each rank has entered
-	cause   error // why the world was aborted
-	workers sync.WaitGroup
-	delays  func(rank int, stream uint64) *rand.Rand // nil for none
-	result  Result
+	mu       sync.Mutex
+	changed  *sync.Cond // whenever anything has
+	ranks    []*rank
+	shares   map[share]*buffer
+	posts    map[channel][]*post // sent and not received yet
+	slots    map[slot]uint64
+	votes    map[string][]*vote // by split, then by rank
+	groups   map[string]uint32
+	meetings map[meeting][]*call
+	entered  []int // barriers that each rank has entered
+	cause    error // why the world was aborted
+	workers  sync.WaitGroup
+	delays   func(rank int, stream uint64) *rand.Rand // nil for none
+	result   Result
 }
 
 type share struct {
@@ -97,12 +101,13 @@ type slot struct {
 func newWorld(size int) *world {
 	w := &world{
 		shares: map[share]*buffer{}, posts: map[channel][]*post{}, slots: map[slot]uint64{},
+		votes: map[string][]*vote{}, groups: map[string]uint32{}, meetings: map[meeting][]*call{},
 		entered: make([]int, size),
 	}
 	w.changed = sync.NewCond(&w.mu)
 	w.result = Result{
 		Errs: make([]error, size), Digests: map[string][]string{},
-		Ops: make([][]raw.Op, size), Begun: make([][]raw.Collective, size),
+		Ops: make([][]raw.Op, size), Begun: make([][]raw.Collective, size), Calls: make([][]raw.Call, size),
 	}
 	for number := range size {
 		w.ranks = append(w.ranks, newRank(w, number))

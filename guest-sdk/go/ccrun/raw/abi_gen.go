@@ -5,7 +5,7 @@ package raw
 import "structs"
 
 // Version is the version of the table that this package was generated from.
-const Version = 1
+const Version = 2
 
 // Errno is what every function returns.
 type Errno uint32
@@ -93,6 +93,8 @@ const (
 	KindDigest      = 11
 	KindEventRecord = 12
 	KindEventWait   = 13
+	KindGemm        = 14
+	KindCall        = 15
 )
 
 // Values of the enumeration dtype: element types.
@@ -128,6 +130,7 @@ const (
 	CollectiveAllToAll      = 8
 	CollectiveAllToAllV     = 9
 	CollectiveSendRecv      = 10
+	CollectiveBarrier       = 11
 )
 
 // Values of the enumeration device: what carries out operations.
@@ -178,7 +181,7 @@ type Op struct {
 	Redop       uint8  // operator of reduce (enumeration redop)
 	SourceCount uint8  // of reduce: number of sources, 1 to 8
 	Reserved    uint8  // zero
-	Sources     uint32 // of reduce: pointer to that many views
+	Sources     uint32 // of reduce: pointer to that many views; of gemm and call: pointer to a structure of that name
 	Collective  uint32 // collective that it belongs to, as given by collective_begin; 0 for none
 	Chunk       uint32 // rank-chunk of the collective
 	Slice       uint32 // pipelined slice of the chunk
@@ -220,4 +223,57 @@ type Digest struct {
 
 	Low  uint64 // first half
 	High uint64 // second half
+}
+
+// Comm is what a rank is told of a communicator.
+type Comm struct {
+	_ structs.HostLayout
+
+	Rank     uint32 // this rank within it, from 0
+	Size     uint32 // number of its ranks
+	Group    uint32 // its number, the same on all its ranks, by which records name it; 0 is the world's
+	Reserved uint32 // zero
+}
+
+// Call is one collective on a communicator, which all its ranks call alike; counts are elements: of the whole vector for all_reduce, broadcast and reduce, of what one rank gives to or gets from one other for the rest.
+type Call struct {
+	_ structs.HostLayout
+
+	Comm         uint64 // communicator handle
+	Op           uint32 // which collective (enumeration collective)
+	Root         uint32 // rank within the communicator, of broadcast, reduce, gather and scatter
+	Dtype        uint8  // element type (enumeration dtype)
+	Redop        uint8  // operator, of reducing collectives (enumeration redop)
+	Flags        uint16 // bit 0: leave it out of the statistics (warm-up); the others zero
+	SliceBytes   uint32 // size of a pipelined slice, 0 to let the host choose
+	Count        uint64 // elements; not used by all_to_all_v
+	In           uint64 // buffer that is read, 0 for in place: the input lies where the output goes
+	InOffset     uint64 // bytes from its start
+	Out          uint64 // buffer that is written; where a rank gets nothing (reduce and gather beside the root) it may be 0
+	OutOffset    uint64 // bytes from its start
+	Algorithm    uint32 // pointer to the name of the algorithm to use
+	AlgorithmLen uint32 // its length in bytes, 0 to let the host choose
+	SendCounts   uint32 // of all_to_all_v: pointer to a u64 for each rank of the communicator, elements to it
+	SendOffsets  uint32 // where they begin in the input, in elements
+	RecvCounts   uint32 // elements from each rank
+	RecvOffsets  uint32 // where they go in the output, in elements
+	Reserved     uint64 // zero
+}
+
+// Gemm is a product of matrices, c = a b, all in rows without gaps.
+type Gemm struct {
+	_ structs.HostLayout
+
+	C        uint64 // buffer of m rows and n columns, written
+	COffset  uint64 // bytes from its start
+	A        uint64 // buffer of m rows and k columns
+	AOffset  uint64 // bytes from its start
+	B        uint64 // buffer of k rows and n columns
+	BOffset  uint64 // bytes from its start
+	M        uint32 // rows of a and c
+	N        uint32 // columns of b and c
+	K        uint32 // columns of a, rows of b
+	Dtype    uint8  // element type: f32 or f64 (enumeration dtype)
+	Flags    uint8  // bit 0: add the product to c; the others zero
+	Reserved uint16 // zero
 }

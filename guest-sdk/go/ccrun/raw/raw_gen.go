@@ -404,3 +404,92 @@ func hostMarkEnd(mark uint64) Errno
 //
 // It returns ok, not_found.
 func (Host) MarkEnd(mark uint64) Errno { return hostMarkEnd(mark) }
+
+//go:wasmimport ccrun_v1 comm_world
+//go:noescape
+func hostCommWorld(timeout int64, comm *uint64) Errno
+
+// CommWorld gives the communicator of all ranks, which are numbered as in the world; every rank calls it, and later calls give the same handle.
+//
+// It returns ok, fault, limit, timed_out, failed, mismatch, unsupported.
+func (Host) CommWorld(timeout int64, comm *uint64) Errno { return hostCommWorld(timeout, comm) }
+
+//go:wasmimport ccrun_v1 comm_split
+//go:noescape
+func hostCommSplit(parent uint64, color int32, key int32, timeout int64, comm *uint64) Errno
+
+// CommSplit makes communicators of the ranks of one that give the same color, ordered by key and then by rank; every rank of it calls this, and one with a negative color gets 0.
+//
+// It returns ok, fault, bad_handle, stale, invalid, limit, timed_out, failed, mismatch, unsupported.
+func (Host) CommSplit(parent uint64, color int32, key int32, timeout int64, comm *uint64) Errno {
+	return hostCommSplit(parent, color, key, timeout, comm)
+}
+
+//go:wasmimport ccrun_v1 comm_free
+//go:noescape
+func hostCommFree(comm uint64) Errno
+
+// CommFree gives a communicator back; calls already submitted still finish.
+//
+// It returns ok, bad_handle, stale.
+func (Host) CommFree(comm uint64) Errno { return hostCommFree(comm) }
+
+//go:wasmimport ccrun_v1 comm_info
+//go:noescape
+func hostCommInfo(comm uint64, info *Comm) Errno
+
+// CommInfo fills in what this rank is told of a communicator.
+//
+// It returns ok, fault, bad_handle, stale.
+func (Host) CommInfo(comm uint64, info *Comm) Errno { return hostCommInfo(comm, info) }
+
+//go:wasmimport ccrun_v1 comm_world_rank
+//go:noescape
+func hostCommWorldRank(comm uint64, rank uint32, worldRank *uint32) Errno
+
+// CommWorldRank gives the rank in the world of a rank of a communicator.
+//
+// It returns ok, fault, bad_handle, stale, no_rank.
+func (Host) CommWorldRank(comm uint64, rank uint32, worldRank *uint32) Errno {
+	return hostCommWorldRank(comm, rank, worldRank)
+}
+
+//go:wasmimport ccrun_v1 collective
+//go:noescape
+func hostCollective(stream uint64, call *Call) Errno
+
+// Collective submits a collective; it begins and ends one in the trace by itself.
+//
+// It returns ok, fault, bad_handle, stale, range, invalid, no_rank, limit, failed, unsupported.
+func (Host) Collective(stream uint64, call *Call) Errno { return hostCollective(stream, call) }
+
+//go:wasmimport ccrun_v1 collective_group
+//go:noescape
+func hostCollectiveGroup(stream uint64, calls *Call, callsLen uint32) Errno
+
+// CollectiveGroup submits collectives that make progress together: the order of calls on different communicators need not be the same on all ranks, and either all of them are submitted or none.
+//
+// It returns ok, fault, bad_handle, stale, range, invalid, no_rank, limit, failed, unsupported.
+func (Host) CollectiveGroup(stream uint64, calls *Call, callsLen uint32) Errno {
+	return hostCollectiveGroup(stream, calls, callsLen)
+}
+
+//go:wasmimport ccrun_v1 gemm
+//go:noescape
+func hostGemm(stream uint64, gemm *Gemm) Errno
+
+// Gemm multiplies matrices, in stream order.
+//
+// It returns ok, fault, bad_handle, stale, range, invalid, failed, unsupported.
+func (Host) Gemm(stream uint64, gemm *Gemm) Errno { return hostGemm(stream, gemm) }
+
+//go:wasmimport ccrun_v1 buffer_verify_reduced
+//go:noescape
+func hostBufferVerifyReduced(stream uint64, buffer uint64, offset int64, bytes int64, dtype uint32, redop uint32, seeds *uint64, seedsLen uint32, patternOffset int64, result *VerifyResult) Errno
+
+// BufferVerifyReduced compares a region with the reduction of the patterns of all seeds from pattern_offset on, after all earlier operations of the stream; the run fails (exit 114) if any element differs by more than rounding explains.
+//
+// It returns ok, fault, bad_handle, stale, range, invalid, timed_out, failed, unsupported.
+func (Host) BufferVerifyReduced(stream uint64, buffer uint64, offset int64, bytes int64, dtype uint32, redop uint32, seeds *uint64, seedsLen uint32, patternOffset int64, result *VerifyResult) Errno {
+	return hostBufferVerifyReduced(stream, buffer, offset, bytes, dtype, redop, seeds, seedsLen, patternOffset, result)
+}

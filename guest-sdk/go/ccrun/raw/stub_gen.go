@@ -89,6 +89,24 @@ type Calls interface {
 	MarkBegin(name string, mark *uint64) Errno
 	// MarkEnd is mark_end(mark: i64 as u64).
 	MarkEnd(mark uint64) Errno
+	// CommWorld is comm_world(timeout: i64 timeout, comm: i32 out *u64).
+	CommWorld(timeout int64, comm *uint64) Errno
+	// CommSplit is comm_split(parent: i64 comm, color: i32, key: i32, timeout: i64 timeout, comm: i32 out *u64).
+	CommSplit(parent uint64, color int32, key int32, timeout int64, comm *uint64) Errno
+	// CommFree is comm_free(comm: i64 comm).
+	CommFree(comm uint64) Errno
+	// CommInfo is comm_info(comm: i64 comm, info: i32 out *comm).
+	CommInfo(comm uint64, info *Comm) Errno
+	// CommWorldRank is comm_world_rank(comm: i64 comm, rank: i32 as u32, world_rank: i32 out *u32).
+	CommWorldRank(comm uint64, rank uint32, worldRank *uint32) Errno
+	// Collective is collective(stream: i64 stream, call: i32 in *call).
+	Collective(stream uint64, call *Call) Errno
+	// CollectiveGroup is collective_group(stream: i64 stream, calls: i32 in *call, calls_len: i32 len).
+	CollectiveGroup(stream uint64, calls *Call, callsLen uint32) Errno
+	// Gemm is gemm(stream: i64 stream, gemm: i32 in *gemm).
+	Gemm(stream uint64, gemm *Gemm) Errno
+	// BufferVerifyReduced is buffer_verify_reduced(stream: i64 stream, buffer: i64 buffer, offset: i64 size, bytes: i64 size, dtype: i32 enum dtype, redop: i32 enum redop, seeds: i32 in *u64, seeds_len: i32 len, pattern_offset: i64 size, result: i32 out *verify_result).
+	BufferVerifyReduced(stream uint64, buffer uint64, offset int64, bytes int64, dtype uint32, redop uint32, seeds *uint64, seedsLen uint32, patternOffset int64, result *VerifyResult) Errno
 }
 
 // Host is the way to the host's functions. Where no host is, Calls stands in.
@@ -343,3 +361,56 @@ func (h Host) MarkBegin(name string, mark *uint64) Errno { return h.calls().Mark
 //
 // It returns ok, not_found.
 func (h Host) MarkEnd(mark uint64) Errno { return h.calls().MarkEnd(mark) }
+
+// CommWorld gives the communicator of all ranks, which are numbered as in the world; every rank calls it, and later calls give the same handle.
+//
+// It returns ok, fault, limit, timed_out, failed, mismatch, unsupported.
+func (h Host) CommWorld(timeout int64, comm *uint64) Errno { return h.calls().CommWorld(timeout, comm) }
+
+// CommSplit makes communicators of the ranks of one that give the same color, ordered by key and then by rank; every rank of it calls this, and one with a negative color gets 0.
+//
+// It returns ok, fault, bad_handle, stale, invalid, limit, timed_out, failed, mismatch, unsupported.
+func (h Host) CommSplit(parent uint64, color int32, key int32, timeout int64, comm *uint64) Errno {
+	return h.calls().CommSplit(parent, color, key, timeout, comm)
+}
+
+// CommFree gives a communicator back; calls already submitted still finish.
+//
+// It returns ok, bad_handle, stale.
+func (h Host) CommFree(comm uint64) Errno { return h.calls().CommFree(comm) }
+
+// CommInfo fills in what this rank is told of a communicator.
+//
+// It returns ok, fault, bad_handle, stale.
+func (h Host) CommInfo(comm uint64, info *Comm) Errno { return h.calls().CommInfo(comm, info) }
+
+// CommWorldRank gives the rank in the world of a rank of a communicator.
+//
+// It returns ok, fault, bad_handle, stale, no_rank.
+func (h Host) CommWorldRank(comm uint64, rank uint32, worldRank *uint32) Errno {
+	return h.calls().CommWorldRank(comm, rank, worldRank)
+}
+
+// Collective submits a collective; it begins and ends one in the trace by itself.
+//
+// It returns ok, fault, bad_handle, stale, range, invalid, no_rank, limit, failed, unsupported.
+func (h Host) Collective(stream uint64, call *Call) Errno { return h.calls().Collective(stream, call) }
+
+// CollectiveGroup submits collectives that make progress together: the order of calls on different communicators need not be the same on all ranks, and either all of them are submitted or none.
+//
+// It returns ok, fault, bad_handle, stale, range, invalid, no_rank, limit, failed, unsupported.
+func (h Host) CollectiveGroup(stream uint64, calls *Call, callsLen uint32) Errno {
+	return h.calls().CollectiveGroup(stream, calls, callsLen)
+}
+
+// Gemm multiplies matrices, in stream order.
+//
+// It returns ok, fault, bad_handle, stale, range, invalid, failed, unsupported.
+func (h Host) Gemm(stream uint64, gemm *Gemm) Errno { return h.calls().Gemm(stream, gemm) }
+
+// BufferVerifyReduced compares a region with the reduction of the patterns of all seeds from pattern_offset on, after all earlier operations of the stream; the run fails (exit 114) if any element differs by more than rounding explains.
+//
+// It returns ok, fault, bad_handle, stale, range, invalid, timed_out, failed, unsupported.
+func (h Host) BufferVerifyReduced(stream uint64, buffer uint64, offset int64, bytes int64, dtype uint32, redop uint32, seeds *uint64, seedsLen uint32, patternOffset int64, result *VerifyResult) Errno {
+	return h.calls().BufferVerifyReduced(stream, buffer, offset, bytes, dtype, redop, seeds, seedsLen, patternOffset, result)
+}
