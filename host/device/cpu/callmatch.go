@@ -13,7 +13,7 @@ import (
 type callWords struct {
 	what  uint64 // collective, type, operator, algorithm and root
 	count uint64
-	check uint64 // of the program
+	slice uint64 // bytes of a slice
 }
 
 func wordsOf(c *op.Call) callWords {
@@ -28,7 +28,7 @@ func wordsOf(c *op.Call) callWords {
 	if c.Collective == op.AllToAllV {
 		w.count = 0 // counts differ from rank to rank, and are compared in pairs
 	}
-	w.check = uint64(c.Program.SliceBytes) ^ uint64(c.Program.SlotBytes)<<32
+	w.slice = uint64(c.Program.SliceBytes)
 	return w
 }
 
@@ -61,14 +61,14 @@ func (w callWords) String() string {
 func (w callWords) differs(other callWords) string {
 	text := w.String()
 	if text == other.String() {
-		text = fmt.Sprintf("%s by algorithm %d (slices and slots %#x)", text, uint8(w.what>>24), w.check)
+		text = fmt.Sprintf("%s by algorithm %d in slices of %d bytes", text, uint8(w.what>>24), w.slice)
 	}
 	return text
 }
 
 // read gives what the owner of a header has entered.
 func (h *callHeader) read() callWords {
-	return callWords{atomic.LoadUint64(&h.what), atomic.LoadUint64(&h.count), atomic.LoadUint64(&h.check)}
+	return callWords{atomic.LoadUint64(&h.what), atomic.LoadUint64(&h.count), atomic.LoadUint64(&h.slice)}
 }
 
 // match compares what peer has entered with what this rank has.

@@ -122,13 +122,16 @@ func (c *comm) gather(to *pieces, r *callRun, places []op.Place, bytes int64, st
 
 // move carries out a StepMove.
 func (c *comm) move(r *callRun, s *op.Step, by *caller) error {
+	if s.Bytes == 0 {
+		return nil
+	}
 	var from, to pieces
 	reads, err := c.gather(&from, r, s.Sources, s.Bytes, by.stream.number)
 	if err != nil {
 		return err
 	}
 	writes, err := c.gather(&to, r, s.Dests, s.Bytes, by.stream.number)
-	if err != nil || s.Bytes == 0 {
+	if err != nil {
 		return err
 	}
 	recorded := r.moves && (reads || writes)

@@ -251,7 +251,7 @@ func (c *comm) enter(r *callRun) {
 			v.sends, v.recvs, v.offset = r.call.SendCounts[i], r.call.RecvCounts[i], r.call.SendOffsets[i]
 		}
 	}
-	p.header.what, p.header.count, p.header.check = r.words.what, r.words.count, r.words.check
+	p.header.what, p.header.count, p.header.slice = r.words.what, r.words.count, r.words.slice
 	p.header.entered.set(r.number)
 }
 

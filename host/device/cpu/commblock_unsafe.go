@@ -23,7 +23,7 @@ type callHeader struct {
 	entered counter // number of the call
 	what    uint64  // see callWords
 	count   uint64
-	check   uint64
+	slice   uint64
 	_       [64 - 40]byte
 }
 
