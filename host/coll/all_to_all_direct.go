@@ -1,0 +1,17 @@
+package coll
+
+import "github.com/ccrun/ccrun/host/op"
+
+// allToAllDirect has every rank copy its part of all inputs, beginning with its
+// right neighbour's, so that not all read the same one at once.
+func allToAllDirect(p *planner) {
+	own := int64(p.rank) * p.Count
+	p.enter()
+	p.ownPart(own, own)
+	p.awaitAll()
+	for d := 1; d < p.Ranks; d++ {
+		peer := p.around(p.rank + d)
+		p.copy(p.in(peer, own), p.out(p.rank, int64(peer)*p.Count), p.partBytes(), op.Term{Chunk: p.pairChunk(peer, p.rank)})
+	}
+	p.partAll()
+}
