@@ -28,6 +28,8 @@ type processConfig struct {
 	Program    string // key of programs
 	Rank, Size int
 	N          int
+	Bytes      int64
+	Level      flight.Level
 	Dir        string // holds the exchange's socket and the flight files
 	Result     string // file for what the program returns
 
@@ -64,6 +66,7 @@ func runProcess(text string) (err error) {
 	if err != nil {
 		return err
 	}
+	recorder.Level = c.Level
 	d, err := cpu.Open(device.Config{
 		Rank: c.Rank, Size: c.Size, Exchange: c.exchange, Recorder: recorder, MemoryBytes: 256 << 20,
 	})
@@ -86,16 +89,22 @@ type process struct {
 // startProcesses starts the ranks of a program, each pinned to a processor.
 func startProcesses(tb testing.TB, program string, size, n int) []*process {
 	tb.Helper()
+	return startConfigured(tb, size, processConfig{Program: program, N: n, Level: flight.LevelSlice})
+}
+
+// startConfigured is startProcesses with all that a program may be told.
+func startConfigured(tb testing.TB, size int, c processConfig) []*process {
+	tb.Helper()
 	programs := make([]string, size)
 	for i := range programs {
-		programs[i] = program
+		programs[i] = c.Program
 	}
-	ranks, _ := startMixed(tb, programs, n)
+	ranks, _ := startMixed(tb, programs, c)
 	return ranks
 }
 
 // startMixed starts one rank of each program, and gives the exchange too.
-func startMixed(tb testing.TB, programs []string, n int) ([]*process, *devicetest.Exchange) {
+func startMixed(tb testing.TB, programs []string, c processConfig) ([]*process, *devicetest.Exchange) {
 	tb.Helper()
 	self, err := os.Executable()
 	must(tb, err)
@@ -104,7 +113,8 @@ func startMixed(tb testing.TB, programs []string, n int) ([]*process, *devicetes
 	ranks := make([]*process, size)
 	for i, program := range programs {
 		result := filepath.Join(dir, "result-"+strconv.Itoa(i))
-		config, err := json.Marshal(processConfig{Program: program, Rank: i, Size: size, N: n, Dir: dir, Result: result})
+		c.Program, c.Rank, c.Size, c.Dir, c.Result = program, i, size, dir, result
+		config, err := json.Marshal(c)
 		must(tb, err)
 		p := &process{Cmd: exec.Command(self), result: result}
 		p.Env = append(os.Environ(), processEnv+"="+string(config))
@@ -220,7 +230,7 @@ func TestProcessRing(t *testing.T) {
 // TestProcessKilled kills a rank with SIGKILL. Its memory stays with those who
 // have mapped it, and waits for it end.
 func TestProcessKilled(t *testing.T) {
-	ranks, exchange := startMixed(t, []string{"survivor", "victim"}, 0)
+	ranks, exchange := startMixed(t, []string{"survivor", "victim"}, processConfig{Level: flight.LevelSlice})
 	_, err := exchange.Get("ready", time.Minute)
 	must(t, err)
 	must(t, ranks[1].Process.Kill())

@@ -23,6 +23,8 @@ var programs = map[string]func(processConfig, device.Device) (string, error){
 		return pingPongProgram(c, d)
 	},
 	"barrier":  barrierProgram,
+	"oneshot":  func(c processConfig, d device.Device) (string, error) { return allReduceProgram(c, d, oneshot(c)) },
+	"direct":   func(c processConfig, d device.Device) (string, error) { return allReduceProgram(c, d, direct(c)) },
 	"ring":     ringProgram,
 	"victim":   victimProgram,
 	"survivor": survivorProgram,
