@@ -24,10 +24,11 @@ func (p *planner) move(from, to []op.Place, bytes int64, last bool, term op.Term
 	p.add(op.Step{Kind: op.StepMove, Peer: -1, Bytes: bytes, Sources: p.cut(from), Dests: p.cut(to), Last: last, Term: term})
 }
 
-// combine moves the combination of any number of sources, in their order, to
-// any number of destinations. What does not fit into one step goes through the
-// accumulator, a place of this rank with room for blockBytes, block by block,
-// so that the sum so far stays in the cache.
+// combine moves the result of the reduction, which is the combination of any
+// number of sources in their order, to any number of destinations. What does
+// not fit into one step goes through the accumulator, a place of this rank with
+// room for blockBytes, block by block, so that the sum so far stays in the
+// cache.
 func (p *planner) combine(from, to []op.Place, bytes int64, accumulator op.Place, blockBytes int64, term op.Term) {
 	if len(from) <= op.MaxSources && len(to) <= op.MaxSources {
 		p.move(from, to, bytes, true, term)
@@ -44,17 +45,24 @@ func (p *planner) combine(from, to []op.Place, bytes int64, accumulator op.Place
 // combineBlock combines all sources of a block into the accumulator, seven and
 // the sum so far at a time, and the last of them into the destinations.
 func (p *planner) combineBlock(from, to []op.Place, bytes int64, accumulator op.Place, term op.Term) {
-	for len(from) > op.MaxSources {
-		p.move(from[:op.MaxSources], []op.Place{accumulator}, bytes, false, term)
-		rest := from[op.MaxSources:]
-		from = append([]op.Place{accumulator}, rest...)
-	}
+	from = p.narrow(from, bytes, accumulator, term)
 	if len(to) <= op.MaxSources {
 		p.move(from, to, bytes, true, term)
 		return
 	}
 	p.move(from, append([]op.Place{accumulator}, to[:op.MaxSources-1]...), bytes, true, term)
 	p.spreadBlock(accumulator, to[op.MaxSources-1:], bytes, term)
+}
+
+// narrow combines sources into the accumulator until few enough are left for
+// one step.
+func (p *planner) narrow(from []op.Place, bytes int64, accumulator op.Place, term op.Term) []op.Place {
+	for len(from) > op.MaxSources {
+		p.move(from[:op.MaxSources], []op.Place{accumulator}, bytes, false, term)
+		rest := from[op.MaxSources:]
+		from = append([]op.Place{accumulator}, rest...)
+	}
+	return from
 }
 
 // spreadBlockBytes is how much is copied to eight destinations before the next

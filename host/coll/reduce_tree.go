@@ -23,7 +23,7 @@ func reduceTree(p *planner) {
 		return
 	}
 	if len(children) > 0 {
-		p.combine(sources, []op.Place{sum}, bytes, sum, bytes, op.Term{})
+		p.move(p.narrow(sources, bytes, sum, op.Term{}), []op.Place{sum}, bytes, false, op.Term{})
 		p.signal(p.nth(parentUp(v)), flagMade, 1)
 	}
 }

@@ -11,7 +11,7 @@ package op
 type Program struct {
 	Name       string // of the algorithm, for traces
 	Steps      []Step
-	SlotBytes  int64 // of AreaSlot that every rank uses, at most [SlotBytesMax]
+	SlotBytes  int64 // of any AreaSlot that the program touches, at most [SlotBytesMax]
 	SliceBytes int64 // of a pipelined slice, 0 if chunks are not sliced
 	// Met says that whoever has finished the program knows that all ranks have
 	// entered the call. Where it is false (the root of a small broadcast waits
