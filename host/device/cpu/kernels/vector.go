@@ -108,27 +108,26 @@ func (p *pass) run(from, bytes int) bool {
 	return true
 }
 
+// edgeCopies are a vector of each source, and of the result.
+type edgeCopies [op.MaxSources + 1][widthMax]byte
+
 // part combines less than a vector, in a copy that is as long as one.
 func (p *pass) part(from, bytes int) bool {
 	if bytes == 0 {
 		return true
 	}
-	var copies [op.MaxSources + 1][widthMax]byte
-	var dests, sources [op.MaxSources][]byte
+	var copies edgeCopies
 	w := &p.work
 	for i := range w.sourceCount {
 		copy(copies[i][:], w.source(i, from, bytes))
-		sources[i] = copies[i][:p.width]
 	}
-	result := copies[op.MaxSources][:p.width]
-	dests[0] = result
-	part := workOn(dests[:1], sources[:w.sourceCount])
-	part.bytes, part.scaling, part.scale32, part.scale64 = p.width, w.scaling, w.scale32, w.scale64
+	part := w.edge(&copies, p.width)
 	if !run(p.isa, p.kernel, &part) {
 		return false
 	}
+	result := copies[op.MaxSources][:bytes]
 	if p.divideInts {
-		divideIntegers(result[:bytes], p.task)
+		divideIntegers(result, p.task)
 	}
 	for i := range w.destCount {
 		copy(w.dest(i, from, bytes), result)

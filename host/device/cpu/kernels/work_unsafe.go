@@ -40,6 +40,17 @@ func workOn(dests, sources [][]byte) (w work) {
 	return w
 }
 
+// edge returns the same work on copies of a vector, with one result.
+func (w *work) edge(copies *edgeCopies, bytes int) (e work) {
+	e.sourceCount, e.destCount, e.bytes = w.sourceCount, 1, bytes
+	e.scaling, e.scale32, e.scale64 = w.scaling, w.scale32, w.scale64
+	for i := range w.sourceCount {
+		e.sources[i] = unsafe.Pointer(&copies[i])
+	}
+	e.dests[0] = unsafe.Pointer(&copies[op.MaxSources])
+	return e
+}
+
 // ahead returns how many bytes lie before the first whole cache line of the
 // destinations; ok is false if they do not agree.
 func (w *work) ahead() (bytes int, ok bool) {

@@ -61,7 +61,7 @@ func (a *assembler) constants(k *kernelShape) {
 	if k.element != "BF16" {
 		return
 	}
-	for i, value := range []string{"1", "0x7fff", "0x400000"} {
+	for i, value := range []string{"1", "0x7fff"} {
 		low := "X" + a.machine.consts[i][1:]
 		a.emit("MOVL $%s, AX", value)
 		a.emit("VMOVD AX, %s", low)

@@ -8,7 +8,7 @@ type machine struct {
 	// Registers that a kernel may use for itself; accumulators come first.
 	temps  []string
 	scale  string
-	consts [3]string
+	consts [2]string
 	// move loads and stores, stream stores past the caches.
 	move, stream string
 }
@@ -16,12 +16,12 @@ type machine struct {
 var machines = []*machine{
 	{
 		name: "avx2", isa: "AVX2", letter: "Y", vectorBytes: 32,
-		temps: []string{"Y8", "Y9", "Y10"}, scale: "Y15", consts: [3]string{"Y12", "Y13", "Y14"},
+		temps: []string{"Y8", "Y9", "Y10"}, scale: "Y15", consts: [2]string{"Y12", "Y13"},
 		move: "VMOVDQU", stream: "VMOVNTDQ",
 	},
 	{
 		name: "avx512", isa: "AVX512", letter: "Z", vectorBytes: 64,
-		temps: []string{"Z16", "Z17", "Z18"}, scale: "Z31", consts: [3]string{"Z28", "Z29", "Z30"},
+		temps: []string{"Z16", "Z17", "Z18"}, scale: "Z31", consts: [2]string{"Z28", "Z29"},
 		move: "VMOVDQU64", stream: "VMOVNTDQ",
 	},
 }
