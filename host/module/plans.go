@@ -86,7 +86,7 @@ func (c *call) newPlan(comm *comm, b []byte, algorithm string) (*plan, error) {
 		return nil, err
 	}
 	p.measure(comm.Rank())
-	p.shape.InPlace = get64(b[32:]) == 0 && p.inBytes > 0
+	p.shape.InPlace = get64(b[32:]) == 0 && p.gives()
 	if algorithm != "" {
 		known := false
 		if p.shape.Algorithm, known = coll.AlgorithmNamed(algorithm); !known {
@@ -94,6 +94,16 @@ func (c *call) newPlan(comm *comm, b []byte, algorithm string) (*plan, error) {
 		}
 	}
 	return p, c.complete(p, comm)
+}
+
+// gives reports whether this rank has an input, which may be empty, as far as
+// the shape can tell.
+func (p *plan) gives() bool {
+	switch p.shape.Collective {
+	case op.AllToAllV, op.BarrierAll:
+		return p.inBytes > 0
+	}
+	return p.inBytes > 0 || p.shape.Count == 0
 }
 
 // complete gives a plan its program.
