@@ -1,13 +1,13 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,7 +27,6 @@ import (
 const (
 	joinTimeout = 60 * time.Second
 	joinPoll    = 20 * time.Millisecond
-	lockTimeout = 10 * time.Second // for the previous run in the same directory to end
 )
 
 // joinRequest is what a process says that claims a rank.
@@ -62,23 +61,19 @@ func openMeetingDir(c *Config, p *place) (*runDir, error) {
 	if base == "" {
 		return useRunDir(path)
 	}
-	for deadline := time.Now().Add(lockTimeout); ; time.Sleep(joinPoll) {
-		if err := makeIn(base, path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, unwritable(path, err)
-		}
-		d, err := lockRunDir(path)
-		if err == nil {
-			d.owned, d.base = true, base
-			d.clear()
-			return d, nil
-		}
-		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, fs.ErrNotExist) {
-			return nil, unwritable(path, err)
-		}
-		if time.Now().After(deadline) {
-			return nil, refuse("use another MASTER_PORT, or wait for that run to end", "another run of %d ranks from %s holds the same place (%s)", p.size, p.launcher, p.session)
-		}
+	sweep(base)
+	d, err := makeAndLock(base, path, cmp.Or(c.lockLimit, lockTimeout))
+	switch {
+	case errors.Is(err, unix.EWOULDBLOCK):
+		return nil, refuse("use another MASTER_PORT, or wait for that run to end", "another run of %d ranks from %s holds the same place (%s)", p.size, p.launcher, p.session)
+	case err != nil:
+		return nil, err
 	}
+	if err := d.clear(); err != nil { // of a run that was killed while this one waited for it
+		d.lock.Close()
+		return nil, unwritable(path, err)
+	}
+	return d, nil
 }
 
 // invite lets the other ranks find the rendezvous.

@@ -40,6 +40,12 @@ func launch(ctx context.Context, c Config, place *place) (*Result, error) {
 		return nil, refusal(err)
 	}
 	defer supervisor.closeLogs()
+	if c.Keep {
+		if err := l.dir.settle(l.runID); err != nil {
+			l.console.note(c.Stderr, "warning: the next run of this name will replace the run directory: %v", err)
+		}
+		supervisor.dir = l.dir.path
+	}
 	result := &Result{
 		RunID: l.runID, Device: opener.Name, Launcher: "launch", Labels: c.Labels, RunDir: l.dir.path, Ranks: c.Ranks,
 		Wall: time.Since(began), Remove: l.dir.remove,

@@ -45,6 +45,7 @@ type Config struct {
 	TempDir  string
 
 	stopGrace time.Duration // for ranks that are told to stop, 0 for killGrace
+	lockLimit time.Duration // to wait for the run directory, 0 for lockTimeout
 }
 
 // Limits of the number of ranks.
