@@ -11,11 +11,11 @@ import (
 // TestCopy compares copies, apart and overlapping either way, with Go's.
 func TestCopy(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	memory := make([]byte, 5<<20)
+	memory := make([]byte, 2<<20)
 	randomElements(r, memory, op.U8)
 	for _, set := range sets() {
-		for range 60 {
-			size := r.IntN(1 << r.IntN(22))
+		for range 40 {
+			size := r.IntN(1 << r.IntN(21))
 			from := r.IntN(len(memory) - size)
 			to := r.IntN(len(memory) - size)
 			if r.IntN(2) == 0 {

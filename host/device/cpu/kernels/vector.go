@@ -11,8 +11,8 @@ const kernelShift = 3
 // interrupt, not even the garbage collector.
 const stretchBytes = 128 << 10
 
-// blockBytes is how much of each source and destination a kernel works on at a
-// time when it stores past the caches: four pages.
+// blockBytes is how much a kernel copies at a time when it stores past the
+// caches: four pages.
 const blockBytes = 16 << 10
 
 // widthMax is the longest vector.
@@ -33,19 +33,16 @@ func (s Set) vectors(dests, sources [][]byte, t Task) bool {
 	p := pass{work: workOn(dests, sources), isa: s.ISA, task: t, width: s.ISA.vectorBytes()}
 	p.choose()
 	bytes := len(dests[0])
-	head := 0
-	streaming := false
+	head, streaming := 0, streamNone
 	if s.streams(t.TrafficBytes, int64(bytes)*int64(len(dests)+len(sources))) {
 		if ahead, ok := p.work.ahead(); ok && ahead%t.Type.Size() == 0 {
-			head, streaming = min(ahead, bytes), true
+			head, streaming = min(ahead, bytes), p.streaming()
 		}
 	}
 	if !p.edge(0, head) {
 		return false
 	}
-	if streaming {
-		p.work.streaming = 1
-	}
+	p.work.streaming = streaming
 	stretch := max(blockBytes, stretchBytes/(len(dests)+len(sources))&^(blockBytes-1))
 	body := (bytes - head) &^ (widthMax - 1)
 	for from := head; from < head+body; from += stretch {
@@ -53,8 +50,17 @@ func (s Set) vectors(dests, sources [][]byte, t Task) bool {
 			return false
 		}
 	}
-	p.work.streaming = 0
+	p.work.streaming = streamNone
 	return p.edge(head+body, bytes-head-body)
+}
+
+// streaming is how to store past the caches. With more than two streams of
+// pages the lines of one step compete for the same places of the caches.
+func (p *pass) streaming() int {
+	if p.work.sourceCount == 1 && p.work.destCount == 1 {
+		return streamPages
+	}
+	return streamLines
 }
 
 // edge combines less than the longest vector.

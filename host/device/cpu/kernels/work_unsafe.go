@@ -12,11 +12,19 @@ type work struct {
 	sources, dests         [op.MaxSources]unsafe.Pointer
 	sourceCount, destCount int
 	offset, bytes          int
-	streaming              int // 1: store past the caches
+	streaming              int
 	scaling                int
 	scale32                float32
 	scale64                float64
 }
+
+// How results are stored: through the caches or past them, by lines or, if
+// there is one source and one destination, by lines of several pages in turn.
+const (
+	streamNone = iota
+	streamLines
+	streamPages
+)
 
 // What becomes of sums.
 const (

@@ -36,9 +36,16 @@ func (a *assembler) function(k *kernelShape) {
 	a.constants(k)
 	a.emit("TESTQ R11, R11")
 	a.emit("JEQ many")
-	a.pages(k)
-	a.loop(k, "many", k.accumulators(m), "one")
-	a.loop(k, "one", 1, "done")
+	if k.copies() {
+		a.emit("CMPQ R11, $const_streamPages")
+		a.emit("JEQ pages")
+	}
+	a.loop(k, "lines", k.accumulators(m), "one", m.stream)
+	if k.copies() {
+		a.pages(k)
+	}
+	a.loop(k, "many", k.accumulators(m), "one", m.move)
+	a.loop(k, "one", 1, "done", m.move)
 	a.label("done")
 	a.emit("TESTQ R11, R11")
 	a.emit("JEQ ordered")
@@ -82,9 +89,12 @@ func (k *kernelShape) vectorBytes(m *machine) int {
 	return m.vectorBytes
 }
 
-// pages emits the loop that stores past the caches. It works on one line of
-// several pages at a time: more of the memory's banks work at once than with
-// one line after the other. BX counts the lines of a page.
+// copies reports whether this is the kernel that moves a single source.
+func (k *kernelShape) copies() bool { return k.element == "U8" && k.red == "Sum" }
+
+// pages emits the loop that works on one line of several pages at a time: more
+// of the memory's banks work at once than with one line after the other. BX
+// counts the lines of a page.
 func (a *assembler) pages(k *kernelShape) {
 	vectorBytes := k.vectorBytes(a.machine)
 	perLine := lineBytes / vectorBytes
@@ -93,15 +103,15 @@ func (a *assembler) pages(k *kernelShape) {
 	a.emit("CMPQ CX, $%d", pages*pageBytes)
 	a.emit("JLT many")
 	a.emit("MOVQ $%d, BX", pageBytes/lineBytes)
-	a.label("lines")
+	a.label("page")
 	var offsets []int
 	for i := range pages * perLine {
 		offsets = append(offsets, i/perLine*pageBytes+i%perLine*vectorBytes)
 	}
-	a.combine(k, "lines", offsets, a.machine.stream)
+	a.combine(k, "page", offsets, a.machine.stream)
 	a.emit("ADDQ $%d, DX", lineBytes)
 	a.emit("DECQ BX")
-	a.emit("JNE lines")
+	a.emit("JNE page")
 	a.emit("ADDQ $%d, DX", (pages-1)*pageBytes)
 	a.emit("SUBQ $%d, CX", pages*pageBytes)
 	a.emit("JMP pages")
@@ -109,7 +119,7 @@ func (a *assembler) pages(k *kernelShape) {
 
 // loop emits the loop over count vectors at a time; it goes on to next when
 // fewer are left.
-func (a *assembler) loop(k *kernelShape, name string, count int, next string) {
+func (a *assembler) loop(k *kernelShape, name string, count int, next, store string) {
 	vectorBytes := k.vectorBytes(a.machine)
 	var offsets []int
 	for i := range count {
@@ -118,7 +128,7 @@ func (a *assembler) loop(k *kernelShape, name string, count int, next string) {
 	a.label(name)
 	a.emit("CMPQ CX, $%d", count*vectorBytes)
 	a.emit("JLT %s", next)
-	a.combine(k, name, offsets, a.machine.move)
+	a.combine(k, name, offsets, store)
 	a.emit("ADDQ $%d, DX", count*vectorBytes)
 	a.emit("SUBQ $%d, CX", count*vectorBytes)
 	a.emit("JMP %s", name)
