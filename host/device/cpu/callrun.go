@@ -28,19 +28,17 @@ type groupRun struct {
 
 // callRun is one call under way.
 type callRun struct {
-	call   *op.Call
-	words  callWords
-	number uint64
-	place  int
-	pc     int // next step
-	peer   int // whom the step waits for; those before it have come
-	start  int64
-	mark   int64 // when the step before ended, 0 if nobody looked
-	in     *buffer
-	out    *buffer
-	moves  bool // to be recorded one by one
-	left   bool
-
+	call    *op.Call
+	words   callWords
+	number  uint64
+	place   int
+	pc      int // next step
+	peer    int // whom the step waits for; those before it have come
+	start   int64
+	mark    int64 // when the step before ended, 0 if nobody looked
+	in      *buffer
+	out     *buffer
+	moves   bool // to be recorded one by one
 	traffic int64
 }
 
@@ -115,6 +113,7 @@ func (c *comm) carryAll(by *caller) error {
 // finishChunk completes the calls of the chunk.
 func (c *comm) finishChunk(by *caller) {
 	c.recordCalls(by, flight.StatusOK)
+	c.unpin(by.stream.number)
 	g := &c.run
 	for i := range g.calls[:g.live] {
 		if r := &g.calls[i]; r.call.Program.Met {
@@ -126,8 +125,9 @@ func (c *comm) finishChunk(by *caller) {
 }
 
 // beginChunk takes the next calls of the group, and enters them if they are
-// several. A place is written again only once all ranks are done with what it
-// held; that is known if they have entered a call that is late enough.
+// several. A place is written again only once all ranks are done with the call
+// that had it before: it is so if they have entered a call that cannot have
+// been in a chunk with that one.
 func (c *comm) beginChunk(by *caller) error {
 	g, n := &c.run, 0
 	for next := g.rest; next != nil && n < callsAtOnce; next = next.Next {
@@ -135,7 +135,7 @@ func (c *comm) beginChunk(by *caller) error {
 	}
 	last := g.last + uint64(n)
 	if g.settled+callsAtOnce < last && last > placeCount {
-		if err := c.awaitLeft(last-placeCount, by); err != nil {
+		if err := c.awaitEntered(last-callsAtOnce, by); err != nil {
 			return err
 		}
 	}
@@ -154,6 +154,19 @@ func (c *comm) beginChunk(by *caller) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// awaitEntered waits until all ranks have entered a call.
+func (c *comm) awaitEntered(number uint64, by *caller) error {
+	for i := range len(c.peers) - 1 {
+		peer := c.other(i)
+		h := c.peers[peer].block.places[number%placeCount].header
+		if err := c.await(&h.entered, number, peer, by); err != nil {
+			return err
+		}
+	}
+	c.run.settled = number
 	return nil
 }
 
@@ -208,7 +221,6 @@ func (c *comm) carryOn(r *callRun, by *caller) error {
 			return err
 		}
 	}
-	c.leave(r, by)
 	return nil
 }
 
@@ -287,10 +299,6 @@ func (c *comm) other(i int) int {
 
 // leave tells all ranks that this one needs nothing more of them in this call.
 func (c *comm) leave(r *callRun, by *caller) {
-	if r.left {
-		return
-	}
-	r.left = true
 	c.unpin(by.stream.number)
 	c.peers[c.rank].block.left.set(r.number)
 }
