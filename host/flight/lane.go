@@ -47,6 +47,22 @@ func (s State) String() string {
 // SetLane says that lane i is idle or busy.
 func (w *Writer) SetLane(i int, s LaneState) { w.lane(i).state.Store(uint32(s)) }
 
+// Submitted says that n operations in all have been handed to lane i. Until
+// [Writer.Finished] says that as many are done, the lane counts as busy even
+// if nobody has taken them up: so whoever executes them need not know of those
+// that are being added, nor who adds them when the others are done.
+func (w *Writer) Submitted(i int, n uint64) { w.lane(i).submitted.Store(uint32(n)) }
+
+// Finished says that n operations of lane i are done, and that nobody executes
+// any at this moment.
+func (w *Writer) Finished(i int, n uint64) {
+	l := w.lane(i)
+	l.finished.Store(uint32(n))
+	if l.state.Load() != uint32(LaneIdle) {
+		l.state.Store(uint32(LaneIdle))
+	}
+}
+
 // BeginWait publishes what lane i waits for. The caller looks again from time
 // to time, calling [Writer.CheckWait] each time, and then calls
 // [Writer.EndWait]: so a reader can tell a wait that cannot end from a waiter
@@ -109,6 +125,9 @@ func (l *Log) Lanes() map[int]Lane {
 func (l *lane) snapshot() Lane {
 	before := l.seq.Load()
 	s := Lane{State: LaneState(l.state.Load()), Epoch: before, Checks: l.checks.Load()}
+	if s.State == LaneIdle && l.submitted.Load() != l.finished.Load() {
+		s.State = LaneBusy
+	}
 	if s.State != LaneWaiting {
 		return s
 	}

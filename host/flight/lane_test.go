@@ -39,6 +39,18 @@ func TestLanes(t *testing.T) {
 	w.EndWait(0)
 	expect("busy again", map[int]flight.Lane{0: {State: flight.LaneBusy, Epoch: 4, Checks: 2}})
 
+	w.EndWait(3)
+	w.Finished(3, 0)
+	busy := flight.Lane{State: flight.LaneBusy, Epoch: 4, Checks: 2}
+	expect("finished what it never got", map[int]flight.Lane{0: busy})
+	w.Submitted(3, 1<<32+1)
+	expect("nobody has taken it up", map[int]flight.Lane{0: busy, 3: {State: flight.LaneBusy, Epoch: 2}})
+	w.Submitted(3, 1<<32+2)
+	w.Finished(3, 1<<32+1)
+	expect("one is left", map[int]flight.Lane{0: busy, 3: {State: flight.LaneBusy, Epoch: 2}})
+	w.Finished(3, 1<<32+2)
+	expect("all is done", map[int]flight.Lane{0: busy})
+
 	second := flight.Wait{Kind: 6, Peer: 1, Name: strings.Repeat("n", 80)}
 	w.BeginWait(200, second)
 	second.Name = second.Name[:63]

@@ -80,7 +80,9 @@ type lane struct {
 	seen    atomic.Uint64
 	since   atomic.Int64
 	name    [nameBytes / 8]atomic.Uint64
-	_       [8]byte
+
+	submitted atomic.Uint32 // operations, mod 2^32; what differs from finished makes an idle lane busy
+	finished  atomic.Uint32
 }
 
 // The header fits, and neither the counters nor a lane share a cache line.

@@ -1,11 +1,11 @@
 package cpu
 
 import (
+	"runtime"
 	"sync/atomic"
 	"time"
 
 	"github.com/ccrun/ccrun/host/device"
-	"github.com/ccrun/ccrun/host/flight"
 	"github.com/ccrun/ccrun/host/op"
 )
 
@@ -66,6 +66,10 @@ func (d *Device) startStream(number int) *stream {
 			}
 		}
 	}
+	if d.recorder != nil {
+		d.recorder.Submitted(number, 0)
+	}
+	s.finished()
 	d.streams[number].Store(s)
 	d.open++
 	d.workers.Add(1)
@@ -177,11 +181,11 @@ func (s *stream) makeRoom() error {
 
 // publish makes the entry at the tail, a copy of o, part of the queue.
 func (s *stream) publish(o *op.Op) {
-	i := s.tail.Load()
-	if s.done.value.Load() == i {
-		s.setLane(flight.LaneBusy)
+	i := s.tail.Load() + 1
+	if r := s.device.recorder; r != nil {
+		r.Submitted(s.number, i)
 	}
-	s.tail.Store(i + 1)
+	s.tail.Store(i)
 	s.announce(o)
 }
 
@@ -250,7 +254,6 @@ func (s *stream) reach(target uint64, g guestWait) error {
 	g.value = target
 	for s.done.value.Load() < target {
 		if s.owner.CompareAndSwap(unowned, ownedByGuest) {
-			s.setLane(flight.LaneBusy)
 			err := s.drain(target, g)
 			s.release()
 			if !s.empty() {
@@ -269,18 +272,18 @@ func (s *stream) reach(target uint64, g guestWait) error {
 	return nil
 }
 
-// release ends ownership. The lane is idle only if nothing is left to do, so
-// that a stream whose work nobody has taken up yet counts as busy.
+// release ends ownership. What is finished is told here, what is submitted by
+// the guest's thread: each has one writer at a time, so that a stream with work
+// that nobody has taken up counts as busy and one without as idle, whatever
+// else happens meanwhile.
 func (s *stream) release() {
-	if s.empty() {
-		s.setLane(flight.LaneIdle)
-	}
+	s.finished()
 	s.owner.Store(unowned)
 }
 
-func (s *stream) setLane(state flight.LaneState) {
+func (s *stream) finished() {
 	if r := s.device.recorder; r != nil {
-		r.SetLane(s.number, state)
+		r.Finished(s.number, s.done.value.Load())
 	}
 }
 
@@ -291,8 +294,21 @@ func (s *stream) Close() error {
 	}
 	err := s.Sync(device.Forever)
 	s.closed = true
+	s.retire()
 	s.stop()
 	s.device.streams[s.number].Store(nil)
 	s.device.open--
 	return err
+}
+
+// retire takes ownership for good, so that a worker that comes late finds
+// nothing to do and leaves the lane to the next stream of this number. Only an
+// abort leaves operations behind, which fail here at once.
+func (s *stream) retire() {
+	for !s.owner.CompareAndSwap(unowned, ownedByGuest) {
+		runtime.Gosched()
+		schedYield()
+	}
+	_ = s.drain(never64, guestWait{})
+	s.finished()
 }

@@ -3,8 +3,6 @@ package cpu
 import (
 	"sync/atomic"
 	"time"
-
-	"github.com/ccrun/ccrun/host/flight"
 )
 
 // work is a stream's worker: it sleeps until there is something to execute
@@ -16,7 +14,6 @@ func (s *stream) work() {
 			return
 		}
 		for !s.empty() && s.owner.CompareAndSwap(unowned, ownedByWorker) {
-			s.setLane(flight.LaneBusy)
 			_ = s.drain(never64, guestWait{}) // failures are kept by the stream
 			s.release()
 		}
