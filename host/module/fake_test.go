@@ -44,6 +44,7 @@ type fakeDevice struct {
 	streams       int // live, like events
 	events        int
 	imports       int
+	comms         int
 	pads          map[[2]int]uint64 // by source and slot
 	clock         int64
 	aborted       error

@@ -96,7 +96,15 @@ func (g *fuzzGuest) prepare() {
 	g.must("share_lookup", 0, pointer, length, 0, 0, outAt, outAt+8)
 	share := g.out()
 	g.must("mark_begin", pointer, length, outAt)
-	g.handles = []uint64{a, b, freed, s, event, share, g.out(), 0, a + 1, s + 1<<32}
+	mark := g.out()
+	g.must("comm_world", forever, outAt)
+	world := g.out()
+	other := ballot{splitVote: splitVote{color: -1}}
+	if err := g.config.Exchange.Set(ballotKey("world.0/0", 1), other.encode()); err != nil {
+		g.t.Fatal(err)
+	}
+	g.must("comm_split", world, 0, 0, forever, outAt) // of this rank alone
+	g.handles = []uint64{a, b, freed, s, event, share, mark, 0, a + 1, s + 1<<32, world, g.out()}
 }
 
 // scramble fills the guest's memory, and puts good op structures, views and a
@@ -121,12 +129,29 @@ func (g *fuzzGuest) scramble(seed byte) {
 		o[62] = byte(n)
 		put32(o[64:], fuzzViewsAt)
 		put64(o[88:], g.handles[4])
+		g.scrambleCall(whole[fuzzCallsAt+n*abi.CallBytes:][:abi.CallBytes], seed, n)
 		put64(whole[fuzzViewsAt+n*abi.ViewBytes:], g.handles[n])
 		put64(whole[fuzzViewsAt+n*abi.ViewBytes+8:], uint64(n))
 	}
 }
 
+// scrambleCall writes a call structure that is good for some seeds.
+func (g *fuzzGuest) scrambleCall(call []byte, seed byte, n int) {
+	clear(call)
+	put64(call, g.handles[10+n%2])
+	put32(call[8:], uint32(int(seed)+n)%13)
+	put32(call[12:], uint32(n)%3)
+	call[16], call[17] = seed%8, byte(n)%6
+	put64(call[24:], uint64(seed%40))
+	put64(call[32:], g.handles[int(seed)%2*7])
+	put64(call[48:], g.handles[1])
+	for field := 72; field < 88; field += 4 {
+		put32(call[field:], fuzzViewsAt)
+	}
+}
+
 const (
+	fuzzCallsAt      = 24576
 	fuzzOpsAt        = 8192
 	fuzzViewsAt      = 16384
 	fuzzCollectiveAt = 20480
@@ -144,7 +169,7 @@ func (g *fuzzGuest) byte(input *[]byte) byte {
 // argument is a likely value or, seldom, any.
 func (g *fuzzGuest) argument() uint64 {
 	likely := append([]uint64{
-		outAt, outAt + 8, dataAt, fuzzOpsAt, fuzzViewsAt, fuzzCollectiveAt, 1, 2, 3, 4, 16, 63, 64, 65,
+		outAt, outAt + 8, dataAt, fuzzOpsAt, fuzzViewsAt, fuzzCollectiveAt, fuzzCallsAt, 1, 2, 3, 4, 16, 63, 64, 65,
 		1<<17 - 8, 1 << 17, 1<<32 - 1, 1<<32 - 8, 1<<63 - 1, 1 << 63, 1<<64 - 1, outAt + 1, outAt + 4,
 	}, g.handles...)
 	choice := int(g.byte(&g.input))
@@ -190,7 +215,7 @@ func (g *fuzzGuest) step() bool {
 }
 
 func (g *fuzzGuest) live() int {
-	return g.buffers.live + g.streams.live + g.events.live + g.marks.live
+	return g.buffers.live + g.streams.live + g.events.live + g.marks.live + g.comms.live
 }
 
 // checkWrites compares memory outside the ranges that the row declares, all of

@@ -3,6 +3,7 @@ package module
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/tetratelabs/wazero/api"
 
@@ -20,7 +21,9 @@ const (
 	hotShare  = hotA + 2
 	hotStream = uint64(streamHandle)<<56 | 1<<32
 	hotEvent  = uint64(eventHandle)<<56 | 1<<32
+	hotComm   = uint64(commHandle)<<56 | 1<<32
 	hotOps    = 8 // structures at dataAt, signals
+	hotCallAt = 12288
 	hotNameAt = 8192
 )
 
@@ -44,6 +47,8 @@ var hotCalls = []struct {
 	{"tag", []uint64{0, 1, 2, 3, 4, 5}},
 	{"buffer_read", []uint64{hotA, 0, outAt, 64}},
 	{"clock_now", []uint64{outAt}},
+	{"collective", []uint64{hotStream, hotCallAt}},
+	{"collective_group", []uint64{hotStream, hotCallAt, 4}},
 }
 
 // newHotRank is a rank alone in its world, on the cpu device or on one that
@@ -81,6 +86,18 @@ func newHotRank(tb testing.TB, idle bool) *testRank {
 		put32(ops[n*abi.OpBytes:], 4) // signal
 		put64(ops[n*abi.OpBytes+48:], 1)
 	}
+	r.must("comm_world", forever, outAt)
+	calls, _ := r.memory.Read(hotCallAt, 4*abi.CallBytes)
+	for n := range uint64(4) {
+		call := calls[n*abi.CallBytes:]
+		put64(call, hotComm)
+		put32(call[8:], uint32(op.AllReduce))
+		call[16] = byte(op.F32)
+		put64(call[24:], 2)
+		put64(call[32:], hotA)
+		put64(call[48:], hotB)
+		put64(call[56:], 8*n)
+	}
 	return r
 }
 
@@ -93,6 +110,10 @@ type idleStream struct{ device.Stream }
 func (d idleDevice) NewStream() (device.Stream, error) {
 	s, err := d.Device.NewStream()
 	return idleStream{s}, err
+}
+
+func (d idleDevice) NewComm(name string, ranks []int, timeout time.Duration) (device.Comm, error) {
+	return d.Device.(device.Collectives).NewComm(name, ranks, timeout)
 }
 
 func (idleStream) Submit(o *op.Op) error { return o.Check() }

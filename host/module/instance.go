@@ -9,6 +9,7 @@ import (
 
 	"github.com/tetratelabs/wazero/api"
 
+	"github.com/ccrun/ccrun/host/coll"
 	"github.com/ccrun/ccrun/host/device"
 	"github.com/ccrun/ccrun/host/flight"
 	"github.com/ccrun/ccrun/host/op"
@@ -24,6 +25,7 @@ type Config struct {
 	Exchange             device.Exchange
 	Recorder             *flight.Writer
 	MaxHandles           int           // live handles of each kind, 0 for the default of 65,536
+	Selection            coll.Table    // which algorithm carries out a collective for which the guest names none; nil for the default
 	OpTimeout            time.Duration // a share_lookup that waits longer fails, whatever its own timeout; 0 for never
 }
 
@@ -84,6 +86,9 @@ type instanceKey struct{}
 func New(c Config) *Instance {
 	if c.MaxHandles <= 0 {
 		c.MaxHandles = defaultHandles
+	}
+	if c.Selection == nil {
+		c.Selection = coll.DefaultTable()
 	}
 	i := &Instance{
 		config: c, facts: c.Device.Facts(),

@@ -110,7 +110,7 @@ func (p *plan) gives() bool {
 func (c *call) complete(p *plan, comm *comm) error {
 	s := &p.shape
 	if s.Algorithm == coll.Auto {
-		s.Algorithm = c.selectAlgorithm(s)
+		s.Algorithm = c.config.Selection.Select(*s)
 	}
 	program, err := coll.Plan(*s, comm.Rank())
 	if err != nil {
@@ -206,16 +206,4 @@ func extent(counts, offsets []int64) int64 {
 		}
 	}
 	return end
-}
-
-// selectAlgorithm is the algorithm of a call for which the guest names none.
-func (c *call) selectAlgorithm(s *coll.Shape) coll.Algorithm {
-	trial := *s
-	for _, v := range coll.Of(s.Collective).Algorithms {
-		trial.Algorithm = v.Algorithm
-		if _, err := coll.Plan(trial, 0); err == nil {
-			break
-		}
-	}
-	return trial.Algorithm
 }
