@@ -73,3 +73,69 @@ func TestEveryAlgorithmDoesWhatItsCollectiveMeans(t *testing.T) {
 		}
 	}
 }
+
+// randomShapes are a few calls on one communicator, of types of one size.
+func randomShapes(random *rand.Rand) []Shape {
+	ranks := 1 + random.IntN(12)
+	dtype := []op.Dtype{op.U8, op.BF16, op.F32, op.F64}[random.IntN(4)]
+	var shapes []Shape
+	for range 1 + random.IntN(4) {
+		row := &All[random.IntN(len(All))]
+		v := &row.Algorithms[random.IntN(len(row.Algorithms))]
+		s := Shape{
+			Collective: row.Op, Algorithm: v.Algorithm, Type: dtype, Ranks: ranks,
+			SliceBytes: []int64{0, 1, 8, 24, 64}[random.IntN(5)],
+			InPlace:    v.inPlace == together || v.inPlace == anywhere && random.IntN(3) == 0,
+		}
+		if row.Rooted {
+			s.Root = random.IntN(ranks)
+		}
+		if row.counts() {
+			s.Count = []int64{0, 1, int64(random.IntN(50)), int64(random.IntN(500))}[random.IntN(4)]
+		}
+		if v.fits(&s) == nil {
+			shapes = append(shapes, s)
+		}
+	}
+	return shapes
+}
+
+func TestRandomSequences(t *testing.T) {
+	cases := 400
+	if testing.Short() {
+		cases = 50
+	}
+	for seed := range uint64(cases) {
+		shapes := randomShapes(rand.New(rand.NewPCG(seed, 2)))
+		if len(shapes) == 0 {
+			continue
+		}
+		for _, how := range []arithmetic{exactSums, expressions} {
+			if err := carryOut(shapes, seed, how); err != nil {
+				t.Fatalf("seed %d: %+v: %v", seed, shapes, err)
+			}
+		}
+	}
+}
+
+// TestLargeCalls are those that take several blocks or slices by default.
+func TestLargeCalls(t *testing.T) {
+	for _, s := range []Shape{
+		{Collective: op.AllReduce, Algorithm: Direct, Ranks: 9, Count: 9*2048 + 100},
+		{Collective: op.ReduceScatter, Algorithm: Direct, Ranks: 10, Count: 2048*2 + 1, InPlace: true},
+		{Collective: op.ReduceTo, Algorithm: Direct, Ranks: 9, Root: 8, Count: 9*2048*2 + 5, InPlace: true},
+		{Collective: op.AllReduce, Algorithm: Ring, Ranks: 3, Count: 3*32<<10 + 999},
+		{Collective: op.ReduceScatter, Algorithm: Ring, Ranks: 4, Count: 5000},
+		{Collective: op.ReduceTo, Algorithm: Ring, Ranks: 4, Root: 1, Count: 9000},
+		{Collective: op.AllGather, Algorithm: Direct, Ranks: 10, Count: 9000},
+		{Collective: op.Broadcast, Algorithm: Ring, Ranks: 3, Root: 2, Count: 70_000},
+		{Collective: op.AllToAll, Algorithm: Swap, Ranks: 3, Count: 9000, InPlace: true},
+	} {
+		s.Type = op.I64
+		for _, how := range []arithmetic{exactSums, expressions} {
+			if err := carryOut([]Shape{s, s}, 5, how); err != nil {
+				t.Errorf("%+v: %v", s, err)
+			}
+		}
+	}
+}

@@ -3,6 +3,8 @@ package coll
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"sort"
 
 	"github.com/ccrun/ccrun/host/op"
 )
@@ -104,22 +106,13 @@ func (m *machine) run(rounds []*round) error {
 		if len(ready) == 0 {
 			return fmt.Errorf("deadlock: %s", m.describe(rounds))
 		}
-		if m.random.IntN(4) == 0 || !contains(ready, current) {
+		if m.random.IntN(4) == 0 || !slices.Contains(ready, current) {
 			current = ready[m.random.IntN(len(ready))]
 		}
 		if err := m.advance(m.actors[current], rounds); err != nil {
 			return err
 		}
 	}
-}
-
-func contains(list []int, x int) bool {
-	for _, v := range list {
-		if v == x {
-			return true
-		}
-	}
-	return false
 }
 
 func (m *machine) describe(rounds []*round) (text string) {
@@ -171,12 +164,11 @@ func (m *machine) allReached(counters [][]raised, a *actor, s *op.Step) bool {
 
 // reached is the first value that is enough, nil if there is none yet.
 func reached(values []raised, call int, value uint32) *raised {
-	for i := range values {
-		if values[i].reaches(call, value) {
-			return &values[i]
-		}
+	i := sort.Search(len(values), func(i int) bool { return values[i].reaches(call, value) })
+	if i == len(values) {
+		return nil
 	}
-	return nil
+	return &values[i]
 }
 
 func (m *machine) learn(a *actor, r *raised) {
