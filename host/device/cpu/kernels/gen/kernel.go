@@ -40,19 +40,6 @@ func (k *kernelShape) suffix() string {
 	return "PS"
 }
 
-// elementBytes is how long an element is in memory.
-func (k *kernelShape) elementBytes() int {
-	switch k.element {
-	case "U8":
-		return 1
-	case "F16", "BF16":
-		return 2
-	case "I32", "F32":
-		return 4
-	}
-	return 8
-}
-
 // accumulators is how many vectors the loop works on at a time. Halves are
 // accumulated in single precision.
 func (k *kernelShape) accumulators(m *machine) int {
