@@ -11,15 +11,23 @@ import (
 )
 
 // drain executes operations in order until the given number is done or the
-// queue is empty. The caller owns the stream. The only errors are those of the
+// queue is empty. The caller owns the stream. While the queue is empty drain
+// leaves the stream alone, because the guest's thread then executes operations
+// without owning it. The only errors are those of the
 // guest's wait g; an operation that fails stops the stream, and what follows
 // it is passed over.
 func (s *stream) drain(target uint64, g guestWait) error {
-	s.mark = 0
+	known := s.done.value.Load() // what is known to have been appended
 	for {
 		head := s.done.value.Load()
-		if head >= target || head == s.tail.Load() {
+		if head >= target {
 			return nil
+		}
+		if head >= known {
+			if known = s.tail.Load(); head == known {
+				return nil
+			}
+			s.mark = 0 // when it was appended is not known
 		}
 		if s.failed.Load() != nil {
 			s.skip(head)

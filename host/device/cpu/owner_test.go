@@ -2,6 +2,8 @@ package cpu
 
 import (
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/ccrun/ccrun/host/device"
@@ -84,5 +86,45 @@ func TestLaneWhileOwnersChange(t *testing.T) {
 	demand(t, s.Close())
 	if lane, busy := log.Lanes()[1]; busy {
 		t.Errorf("the lane of a stream without work is %+v", lane)
+	}
+}
+
+// TestLateWorker takes ownership of a stream again and again, as a worker does
+// that comes when the guest's thread has done the work already, while that
+// executes operations itself. They begin after the guest has submitted them.
+func TestLateWorker(t *testing.T) {
+	d, log := openRecorded(t)
+	s := newStreams(t, d, 1)[0]
+	b, err := d.Alloc(64)
+	demand(t, err)
+	var stop atomic.Bool
+	var late sync.WaitGroup
+	late.Go(func() {
+		for !stop.Load() {
+			if s.owner.CompareAndSwap(unowned, ownedByWorker) {
+				_ = s.drain(never64, guestWait{}) // fails only for a guest's deadline
+				s.release()
+			}
+		}
+	})
+	submitted := make([]int64, 20_000) // in the order of the records
+	for i := range submitted {
+		submitted[i] = d.Now()
+		submit(t, s, op.Op{Kind: op.Copy, Dst: op.View{Buf: b}, Src: op.View{Buf: b, Off: 32}, Bytes: 32, Peer: -1})
+		for range i % 50 {
+			s.owner.Load() // passes a little time
+		}
+	}
+	stop.Store(true)
+	late.Wait()
+	i := 0
+	for r := range log.Records() {
+		if r.Start < submitted[i] {
+			t.Fatalf("operation %d began %d ns before it was submitted", i, submitted[i]-r.Start)
+		}
+		i++
+	}
+	if i != len(submitted) {
+		t.Errorf("%d records of %d operations", i, len(submitted))
 	}
 }

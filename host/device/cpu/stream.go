@@ -33,7 +33,7 @@ type stream struct {
 	wakeup   chan struct{}
 	stopping atomic.Bool
 	closed   bool
-	mark     int64 // when the operation before ended, 0 if not at this moment; the owner's
+	mark     int64 // when the operation before ended, 0 if not at this moment; the owner's, the guest's while the queue is empty
 }
 
 // failure is why a stream has stopped, and after how many operations.
