@@ -58,7 +58,7 @@ type Buffer interface {
 // A wait refers to the most recent record that was submitted before it; an
 // event never recorded counts as complete.
 type Event interface {
-	// Recorded reports whether every submitted record has been executed.
+	// Recorded reports whether the most recent record has been executed.
 	Recorded() bool
 }
 

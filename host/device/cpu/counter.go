@@ -22,12 +22,6 @@ func (c *counter) raise(v uint64) {
 	}
 }
 
-// add raises the counter by one.
-func (c *counter) add() {
-	c.value.Add(1)
-	c.wake()
-}
-
 // set is raise for a counter that only the caller writes.
 func (c *counter) set(v uint64) {
 	c.value.Store(v)

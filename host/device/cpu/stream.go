@@ -126,7 +126,7 @@ func (s *stream) immediate(o *op.Op) bool {
 	case op.Wait:
 		return s.device.own.pad(int(o.Peer), o.Slot).value.Load() >= o.Value
 	case op.EventWait:
-		return o.Event.(*event).passed()
+		return o.Event.(*event).Recorded()
 	case op.Send, op.Recv:
 		return false
 	default:

@@ -86,7 +86,7 @@ func eventSync(t *testing.T, open Open) {
 }
 
 // eventAgain records an event twice: waits between the records refer to the
-// first, later ones and the guest to the second.
+// first, later ones and the guest to the second, whichever comes first.
 func eventAgain(t *testing.T, open Open) {
 	r := one(t, open)
 	first, second, early, late, gate := r.stream(), r.stream(), r.stream(), r.stream(), r.stream()
@@ -99,12 +99,19 @@ func eventAgain(t *testing.T, open Open) {
 	r.sync(second)
 	r.sync(late)
 	r.signalValue(0, 10, 0) // early refers to the first record
-	r.recorded(e, false)
+	r.recorded(e, true)
+	r.must(e.Sync(0))
 	r.is(early.Sync(5*time.Millisecond), device.ErrTimeout)
+	r.submit(gate, record(e))
+	r.submit(second, wait(0, 1, 2), record(e))
+	r.recorded(e, false) // though it was before
+	r.is(e.Sync(0), device.ErrTimeout)
+	r.submit(gate, signal(0, 1, 2))
+	r.must(e.Sync(patience))
+	r.recorded(e, true)
 	r.submit(gate, signal(0, 0, 1))
 	r.sync(early)
 	r.signalValue(0, 10, 1)
-	r.must(e.Sync(patience))
 	r.recorded(e, true)
 }
 
