@@ -1,6 +1,7 @@
 package flight
 
 import (
+	"encoding/binary"
 	"sync/atomic"
 	"unsafe"
 )
@@ -29,7 +30,7 @@ const (
 // atomic: the launcher reads while the rank writes. What is written often lies
 // on cache lines of its own, away from what every Append reads.
 type header struct {
-	magic      [8]byte
+	magic      atomic.Uint64 // published last: what is plain below is valid then
 	version    uint32
 	rank       int32
 	size       int32
@@ -92,6 +93,9 @@ var (
 	_ [0]byte = [unsafe.Offsetof(header{}.lanes) % cacheLine]byte{}
 	_ [0]byte = [unsafe.Sizeof(lane{}) % cacheLine]byte{}
 )
+
+// magicWord is how the magic bytes are written and compared: at once.
+func magicWord() uint64 { return binary.NativeEndian.Uint64([]byte(magic)) }
 
 func headerOf(mem []byte) *header { return (*header)(unsafe.Pointer(&mem[0])) }
 

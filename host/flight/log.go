@@ -41,7 +41,7 @@ func Open(path string) (*Log, error) {
 		return nil, fmt.Errorf("%s: map: %w", path, err)
 	}
 	h := headerOf(mem)
-	if string(h.magic[:]) != magic || h.version != version || h.rank < 0 || h.rank >= h.size {
+	if h.magic.Load() != magicWord() || h.version != version || h.rank < 0 || h.rank >= h.size {
 		_ = unix.Munmap(mem)
 		return nil, fmt.Errorf("%s: %w", path, ErrFormat)
 	}

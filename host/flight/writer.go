@@ -56,7 +56,7 @@ func Create(path string, meta Meta, capacityRecords int64) (*Writer, error) {
 	h.version, h.rank, h.size, h.pid = version, int32(meta.Rank), int32(meta.Size), int32(meta.PID)
 	h.wallOffset, h.capacity = w.Wall(0), capacityRecords
 	h.nameCount.Store(1) // index 0 is the empty name
-	copy(h.magic[:], magic)
+	h.magic.Store(magicWord())
 	return w, nil
 }
 
