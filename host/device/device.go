@@ -31,7 +31,9 @@ type Device interface {
 	NewEvent() (Event, error)
 
 	// Barrier returns when every rank of the world has called it as often as
-	// this one, or with [ErrTimeout]. It says nothing about streams.
+	// this one, or with [ErrTimeout]. A call that timed out counts, unless a
+	// rank could not be reached at all because it has no device yet: then it is
+	// as if it had not been made. It says nothing about streams.
 	Barrier(timeout time.Duration) error
 
 	// SignalValue is the value of the slot that peer raises here.

@@ -11,19 +11,18 @@ import (
 // Each rank raises one counter in its own arena: a barrier that timed out
 // leaves nothing half done, and whoever waits knows for whom. A rank counts
 // itself in only once it has mapped every peer's arena, because a peer may be
-// gone as soon as all have come.
+// gone as soon as all have come, and then could not be waited for any more.
 func (d *Device) Barrier(timeout time.Duration) error {
 	if err := d.usable(); err != nil {
 		return err
 	}
-	d.barriers++
 	g := d.guestWaitFor(op.Barrier, timeout)
-	g.value = d.barriers
-	err := d.attachAll(g.deadline)
-	d.own.header().arrived.set(d.barriers)
-	if err != nil {
-		return fmt.Errorf("barrier %d: %w", d.barriers, err)
+	g.value = d.barriers + 1
+	if err := d.attachAll(g.deadline); err != nil {
+		return fmt.Errorf("barrier %d: %w", g.value, err)
 	}
+	d.barriers++
+	d.own.header().arrived.set(d.barriers)
 	for i := 1; i < d.size; i++ {
 		g.peer = (d.rank + i) % d.size
 		arrived := &d.peers[g.peer].Load().header().arrived

@@ -11,6 +11,7 @@ import (
 var barrierCases = []testCase{
 	{"barrier/nobody passes early", barrierOrder},
 	{"barrier/timeout", barrierTimeout},
+	{"barrier/peer opens late", barrierLatePeer},
 }
 
 func barrierOrder(t *testing.T, open Open) {
@@ -45,4 +46,25 @@ func barrierTimeout(t *testing.T, open Open) {
 		}
 		r.barrier()
 	})
+}
+
+// barrierLatePeer calls a barrier when the peer has no device yet. The call
+// does not count: the peer's first barrier is not over before this rank comes
+// again, and then both ranks pass together.
+func barrierLatePeer(t *testing.T, open Open) {
+	var config device.Config
+	r := one(t, open, func(c *device.Config) {
+		c.Size = 2
+		config = *c
+	})
+	r.is(r.Barrier(0), device.ErrTimeout)
+	r.is(r.Barrier(5*time.Millisecond), device.ErrTimeout)
+	config.Rank, config.Recorder = 1, nil
+	peer, err := open(config)
+	r.must(err)
+	defer func() { r.must(peer.Close()) }()
+	r.is(peer.Barrier(5*time.Millisecond), device.ErrTimeout)
+	r.barrier()
+	r.is(r.Barrier(5*time.Millisecond), device.ErrTimeout)
+	r.must(peer.Barrier(patience))
 }
