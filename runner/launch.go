@@ -154,10 +154,12 @@ func (l *launcher) start(starter *starter, s *supervisor, rank int) error {
 	if err != nil {
 		return err
 	}
-	s.slots[rank].process = child
+	s.slots[rank].process, s.slots[rank].printing = child, true
 	go func() {
 		status := child.wait()
 		s.events <- event{rank: rank, exit: &status}
+		child.copying.Wait()
+		s.events <- event{rank: rank, printed: true}
 	}()
 	return nil
 }

@@ -28,12 +28,13 @@ func (c *console) write(w io.Writer, lines []byte) {
 	_, _ = w.Write(lines)
 }
 
-// draw replaces the progress line.
+// draw replaces the progress line, unless somebody is writing: the caller has a
+// run to watch over, and writing may take for ever. Who writes has erased the
+// line.
 func (c *console) draw(line string) {
-	if c.progress == nil {
+	if c.progress == nil || !c.mu.TryLock() {
 		return
 	}
-	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.erase()
 	fmt.Fprint(c.progress, line)

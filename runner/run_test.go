@@ -286,6 +286,11 @@ func TestCancelledRun(t *testing.T) {
 
 // awaitRunning waits until the guests run and gives their process ids.
 func awaitRunning(t *testing.T, dir string, ranks int) []int {
+	return awaitLogs(t, dir, ranks, func(log *flight.Log) bool { return log.State() == flight.StateRunning })
+}
+
+// awaitLogs waits until the flight file of each rank is as it should be.
+func awaitLogs(t *testing.T, dir string, ranks int, ready func(*flight.Log) bool) []int {
 	pids := make([]int, ranks)
 	deadline := time.After(30 * time.Second)
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -301,7 +306,7 @@ func awaitRunning(t *testing.T, dir string, ranks int) []int {
 		if err != nil {
 			continue
 		}
-		if log.State() == flight.StateRunning {
+		if ready(log) {
 			pids[rank] = log.PID
 			rank++
 		}
@@ -317,7 +322,7 @@ func TestKilledRank(t *testing.T) {
 	killed := make(chan time.Time, 1)
 	var pids []int
 	go func() {
-		pids = awaitRunning(t, config.RunDir, 4)
+		pids = awaitLogs(t, config.RunDir, 4, func(log *flight.Log) bool { return log.Counters().Records > 0 })
 		checkPinned(t, pids)
 		killed <- time.Now()
 		_ = unix.Kill(pids[2], unix.SIGKILL)

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -87,39 +88,55 @@ type exitStatus struct {
 
 // child is the process of one rank that this launcher has started.
 type child struct {
-	cmd            *exec.Cmd
-	stdout, stderr *lineWriter
-	words          *lastWords
-	stderrRead     *os.File
-	stderrDone     chan struct{}
+	cmd     *exec.Cmd
+	words   *lastWords
+	copying sync.WaitGroup // of what the guest prints
 }
+
+// wordsDelay is how long the Go runtime's last words may take to arrive after
+// the process has ended.
+const wordsDelay = 2 * time.Second
 
 // startChild starts a rank. Its standard input is empty; what the Go runtime
 // may have to say goes to descriptor 2, the guest's own to others.
 func startChild(s *starter, self string, environ []string, spec *spec, cpu int, stdout, stderr *lineWriter) (*child, error) {
 	spec.GuestStderr = true
-	c := &child{stdout: stdout, stderr: stderr, words: &lastWords{}, stderrDone: make(chan struct{})}
+	c := &child{words: &lastWords{}}
+	out, err := c.pipeTo(stdout)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close()
+	diagnostics, err := c.pipeTo(stderr)
+	if err != nil {
+		return nil, err
+	}
+	defer diagnostics.Close()
+	c.cmd = exec.Command(self, "__rank")
+	c.cmd.Env = append(withoutVariable(environ, specVariable), specVariable+"="+spec.String())
+	c.cmd.Stdout, c.cmd.Stderr = out, c.words
+	c.cmd.ExtraFiles = []*os.File{diagnostics} // descriptor guestStderr
+	c.cmd.WaitDelay = wordsDelay
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if err := s.start(c.cmd, cpu); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// pipeTo makes a pipe and gives its write end. What comes through is passed on
+// until nobody has that end open.
+func (c *child) pipeTo(out *lineWriter) (*os.File, error) {
 	read, write, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	defer write.Close()
-	c.stderrRead = read
-	c.cmd = exec.Command(self, "__rank")
-	c.cmd.Env = append(withoutVariable(environ, specVariable), specVariable+"="+spec.String())
-	c.cmd.Stdout, c.cmd.Stderr = stdout, c.words
-	c.cmd.ExtraFiles = []*os.File{write} // descriptor guestStderr
-	c.cmd.WaitDelay = 2 * time.Second
-	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	if err := s.start(c.cmd, cpu); err != nil {
-		read.Close()
-		return nil, err
-	}
-	go func() {
-		defer close(c.stderrDone)
-		_, _ = io.Copy(stderr, read) // ends with the process
-	}()
-	return c, nil
+	c.copying.Go(func() {
+		defer read.Close()
+		_, _ = io.Copy(out, read) // there is nobody to tell
+		out.flush()
+	})
+	return write, nil
 }
 
 func withoutVariable(environ []string, name string) []string {
@@ -132,17 +149,10 @@ func withoutVariable(environ []string, name string) []string {
 	return out
 }
 
-// wait waits for the process and for all that it has printed.
+// wait waits for the end of the process. What it has printed may take longer to
+// be passed on: as long as nobody reads.
 func (c *child) wait() exitStatus {
 	_ = c.cmd.Wait() // the state says more
-	select {
-	case <-c.stderrDone:
-	case <-time.After(c.cmd.WaitDelay): // somebody else holds the pipe open
-	}
-	c.stderrRead.Close()
-	<-c.stderrDone
-	c.stdout.flush()
-	c.stderr.flush()
 	status := exitStatus{code: c.cmd.ProcessState.ExitCode(), lastWord: c.words.firstLine()}
 	status.text = c.cmd.ProcessState.String()
 	if w, ok := c.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && w.Signaled() {
@@ -153,7 +163,6 @@ func (c *child) wait() exitStatus {
 	return status
 }
 
-// kill ends the process and whatever is in its group at once.
-func (c *child) kill() {
-	_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL) // it may have ended
-}
+// kill ends the process at once. It never meets another one of the same
+// number: the standard library knows whether the process has been waited for.
+func (c *child) kill() { _ = c.cmd.Process.Kill() } // it may have ended

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/ccrun/ccrun/host/flight"
@@ -14,19 +15,20 @@ import (
 const (
 	samplePeriod = 40 * time.Millisecond
 	killGrace    = 800 * time.Millisecond // from the order to stop to SIGKILL
-	reapGrace    = 3 * time.Second        // from SIGKILL to going on without the process
+	reapGrace    = 3 * time.Second        // for processes and their output to end that should have
 )
 
 // slot is one rank as the launcher sees it.
 type slot struct {
-	rank    int
-	process interface{ kill() } // nil before there is one
-	log     *flight.Log         // nil before there is one
-	report  *report             // nil until it has come
-	exit    *exitStatus         // nil until the process has ended
-	exitAt  int64               // monotonic nanoseconds
-	killed  bool                // by this launcher
-	final   rankState           // when the run was given up
+	rank     int
+	process  interface{ kill() } // nil before there is one
+	log      *flight.Log         // nil before there is one
+	report   *report             // nil until it has come
+	exit     *exitStatus         // nil until the process has ended
+	exitAt   int64               // monotonic nanoseconds
+	killed   bool                // by this launcher
+	printing bool                // this launcher passes on what it prints, and has not done with it
+	final    rankState           // when the run was given up
 }
 
 // ended reports whether the guest has ended and left nothing running.
@@ -46,12 +48,14 @@ type event struct {
 	rank    int
 	report  *report
 	exit    *exitStatus
+	printed bool                // all of its output has been passed on
 	process interface{ kill() } // it has joined
 	missing bool                // it has not
 	order   *abortOrder         // somebody else gave the run up
 }
 
-// supervisor watches over a run until all its processes have ended.
+// supervisor watches over a run until all its processes have ended and all they
+// printed has been passed on.
 type supervisor struct {
 	config  *Config
 	dir     string
@@ -109,7 +113,8 @@ func (s *supervisor) awaitOrder() {
 	}
 }
 
-// run returns when all processes have ended, or do not even when killed.
+// run returns when nothing is left to wait for, or too much time has passed. A
+// run that ends well lasts until somebody has read what its guests printed.
 func (s *supervisor) run(ctx context.Context) {
 	defer s.console.draw("")
 	ticker := time.NewTicker(samplePeriod)
@@ -121,7 +126,7 @@ func (s *supervisor) run(ctx context.Context) {
 		timeout = timer.C
 	}
 	cancelled := ctx.Done()
-	for !s.allExited() {
+	for !s.over() {
 		select {
 		case e := <-s.events:
 			s.handle(e)
@@ -140,8 +145,11 @@ func (s *supervisor) run(ctx context.Context) {
 }
 
 // expire ends a run that took too long. If ranks have not even joined, that is
-// why.
+// why. Guests that have ended were in time, whoever reads what they printed.
 func (s *supervisor) expire() {
+	if s.finished {
+		return
+	}
 	for _, slot := range s.slots {
 		if slot.process == nil && slot.exit == nil {
 			s.missing = append(s.missing, slot.rank)
@@ -155,15 +163,22 @@ func (s *supervisor) expire() {
 }
 
 // overdue reports whether processes are still there that should long have
-// ended.
+// ended, or nobody takes the output of a run that was given up.
 func (s *supervisor) overdue() bool {
-	switch {
-	case s.order != nil:
+	if s.order != nil {
 		return time.Since(s.killAt) > reapGrace
-	case s.finished:
-		return time.Since(s.finishedAt) > reapGrace
 	}
-	return false
+	return s.finished && time.Since(s.finishedAt) > 2*reapGrace && !s.allExited()
+}
+
+// over reports whether nothing is left to wait for.
+func (s *supervisor) over() bool {
+	for _, slot := range s.slots {
+		if slot.printing {
+			return false
+		}
+	}
+	return s.allExited()
 }
 
 // allExited leaves out ranks that have not joined a run that was given up.
@@ -181,6 +196,8 @@ func (s *supervisor) handle(e event) {
 	switch {
 	case e.report != nil:
 		s.reported(slot, e.report)
+	case e.printed:
+		slot.printing = false
 	case e.process != nil:
 		slot.process = e.process
 	case e.missing && s.order != nil: // it is too late to tell
@@ -201,8 +218,12 @@ func (s *supervisor) reported(slot *slot, r *report) {
 		return
 	}
 	slot.report = r
-	if r.failed() {
+	switch {
+	case r.failed():
 		s.giveUp(r.Kind, r.Text)
+		return
+	case r.Kind == kindStopped && s.order == nil:
+		s.stoppedEarly(slot)
 		return
 	}
 	for _, other := range s.slots {
@@ -211,6 +232,17 @@ func (s *supervisor) reported(slot *slot, r *report) {
 		}
 	}
 	s.finish()
+}
+
+// stoppedEarly gives up a run of which a rank stopped before this launcher knew
+// why: by the order of a rank that joined, or because it took the launcher for
+// gone.
+func (s *supervisor) stoppedEarly(slot *slot) {
+	order := abortOrder{Kind: KindLost, Text: fmt.Sprintf("rank %d lost touch with the launcher", slot.rank)}
+	if data, ok := s.store.Peek(keyAbort); ok {
+		_ = json.Unmarshal(data, &order) // what cannot be read is an order all the same
+	}
+	s.giveUp(order.Kind, order.Text)
 }
 
 // finish lets the ranks go whose guests have ended.
@@ -262,6 +294,8 @@ func (s *supervisor) tick(now time.Time) {
 	switch {
 	case s.order != nil && now.After(s.killAt):
 		s.killAll()
+	case s.finished && now.Sub(s.finishedAt) > reapGrace:
+		s.letGo()
 	case s.order == nil && s.stall.observe(now, s.samples()):
 		s.giveUp(KindDeadlock, "deadlock: no rank can move")
 	case s.order == nil:
@@ -274,6 +308,21 @@ func (s *supervisor) killAll() {
 		if slot.exit == nil && slot.process != nil {
 			slot.killed = true
 			slot.process.kill()
+		}
+	}
+}
+
+// letGo ends the processes that do not end by themselves though their guests
+// have. Those that somebody else has started are that one's to wait for.
+func (s *supervisor) letGo() {
+	for _, slot := range s.slots {
+		switch {
+		case slot.exit != nil:
+		case slot.printing:
+			slot.killed = true
+			slot.process.kill()
+		default:
+			slot.exit, slot.exitAt = &exitStatus{unknown: true, text: "its process did not end"}, s.clock.Now()
 		}
 	}
 }
