@@ -8,20 +8,22 @@ type belt struct {
 	p      *planner
 	length int64 // elements of a slice
 	slices int64
+	total  int64 // slices that a rank leaves for the next one in all
 }
 
 const beltHalfBytes = op.SlotBytesMax / 2
 
 // belt cuts a part of the given number of elements. Slices are never longer
-// than half a slot.
-func (p *planner) belt(count int64) *belt {
+// than half a slot. A rank leaves each of them for the next one so many times.
+func (p *planner) belt(count int64, times int) *belt {
 	bytes := int64(beltHalfBytes)
 	if p.SliceBytes > 0 {
 		bytes = min(bytes, p.SliceBytes)
 	}
 	length := max(bytes/p.size, 1)
 	p.program.SliceBytes = length * p.size
-	return &belt{p, length, (count + length - 1) / length}
+	slices := (count + length - 1) / length
+	return &belt{p, length, slices, slices * int64(times)}
 }
 
 // passing is one slice at one rank: read the sum so far at the left neighbour,
@@ -58,7 +60,7 @@ func (b *belt) pass(t passing) {
 	}
 	p.move([]op.Place{source, p.in(p.rank, t.at+t.piece.from)}, []op.Place{dest}, bytes, last,
 		op.Term{Chunk: uint32(t.chunk), Step: uint16(t.step - 1), Slice: uint32(t.k), Message: uint32(t.k)})
-	if t.step > 1 {
+	if t.step > 1 && t.from+2 < b.total { // the left rank wants to leave one more there
 		p.signal(p.left(), flagTaken, t.from+1)
 	}
 	if !last {

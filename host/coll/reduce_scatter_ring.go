@@ -5,7 +5,7 @@ package coll
 // parts in turn: a rank that went part by part would wait for room in slots
 // that its neighbours only empty after it has gone on.
 func reduceScatterRing(p *planner) {
-	b := p.belt(p.Count)
+	b := p.belt(p.Count, p.Ranks-2)
 	p.meetAll()
 	for k := int64(0); k < b.slices && !p.full(); k++ {
 		piece := span{k * b.length, min((k+1)*b.length, p.Count)}
