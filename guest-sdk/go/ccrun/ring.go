@@ -24,3 +24,8 @@ func (r Ring) Sends(step int) int { return ((r.Rank-step)%r.Size + r.Size) % r.S
 // Receives is the chunk that this rank receives from Prev in a step of an
 // all-gather.
 func (r Ring) Receives(step int) int { return r.Sends(step + 1) }
+
+// Combines is the chunk that this rank combines with what it has received from
+// Prev in a step of a reduce-scatter. After the last step it is the chunk of
+// this rank's own number.
+func (r Ring) Combines(step int) int { return r.Sends(step + 2) }
