@@ -25,7 +25,8 @@ type letter struct {
 	bytes      int64
 	allocation uint32
 	generation uint32
-	_          [32]byte
+	withdrawn  atomic.Uint64 // sequence number + 1 if the sender has given up
+	_          [24]byte
 
 	done   atomic.Uint64 // sequence number + 1 once the receiver has finished
 	status atomic.Uint32

@@ -41,8 +41,11 @@ func (s *stream) drain(target uint64, g guestWait) error {
 
 // skip passes over an operation of a stream that has failed.
 func (s *stream) skip(head uint64) {
-	if e := s.at(head); e.op.Kind == op.CollectiveCall {
+	switch e := s.at(head); e.op.Kind {
+	case op.CollectiveCall:
 		s.failCalls(e, s.failed.Load().err)
+	case op.Send:
+		s.withdraw(e)
 	}
 	s.done.set(head + 1)
 }

@@ -178,7 +178,7 @@ func (s *stream) advanceRecv(e *entry) error {
 	if l.ready.Load() <= e.sequence {
 		return nil
 	}
-	status := s.take(o, l)
+	status := s.take(e, l)
 	l.status.Store(status)
 	l.done.Store(e.sequence + 1)
 	d.peers[o.Peer].Load().header().bell.ring()
@@ -193,26 +193,34 @@ func (s *stream) advanceRecv(e *entry) error {
 	}
 }
 
+// withdraw says that this rank does not hold the memory of a posted Send any
+// longer, because its stream has failed.
+func (s *stream) withdraw(e *entry) {
+	if e.op.Kind == op.Send && e.state == messagePosted {
+		a := s.device.peers[e.op.Peer].Load()
+		a.letter(s.device.rank, e.op.Slot, e.sequence).withdrawn.Store(e.sequence + 1)
+	}
+}
+
 // take copies a message out of the sender's arena. Nothing in the letter is
-// trusted.
-func (s *stream) take(o *op.Op, l *letter) uint32 {
+// trusted. The sender holds the memory until the letter is answered, even if
+// it has freed the buffer; only that of a withdrawn letter may be another's by
+// now. The pin is written before that is read, and the sender withdraws before
+// it looks for pins: see [buffer.enter].
+func (s *stream) take(e *entry, l *letter) uint32 {
+	o := &e.op
 	offset, bytes := atomic.LoadInt64(&l.offset), atomic.LoadInt64(&l.bytes)
 	a, b := s.device.peers[o.Peer].Load(), o.Dst.Buf.(*buffer)
 	if bytes != o.Bytes || !a.holds(offset, bytes) {
 		return letterMismatch
 	}
-	src := buffer{
-		device: s.device, arena: a, peer: int(o.Peer),
-		allocation: atomic.LoadUint32(&l.allocation), generation: atomic.LoadUint32(&l.generation),
-	}
-	if !src.enter(s.number, 0) {
+	allocation := atomic.LoadUint32(&l.allocation)
+	pin := a.pin(s.device.rank, s.number, 0)
+	pin.Store(uint64(allocation) + 1)
+	defer pin.Store(0)
+	if l.withdrawn.Load() == e.sequence+1 && a.generation(allocation).Load() != atomic.LoadUint32(&l.generation) {
 		return letterStale
 	}
-	defer src.leave(s.number, 0)
-	if !b.enter(s.number, 1) {
-		return letterStale
-	}
-	defer b.leave(s.number, 1)
 	s.device.kernels.Copy(b.mem[o.Dst.Off:][:bytes], a.mem[offset:][:bytes], 0)
 	return letterTaken
 }

@@ -3,6 +3,7 @@ package devicetest
 import (
 	"bytes"
 	"testing"
+	"time"
 
 	"github.com/ccrun/ccrun/host/device"
 	"github.com/ccrun/ccrun/host/op"
@@ -16,6 +17,8 @@ var messageCases = []testCase{
 	{"message/channels", messageChannels},
 	{"message/to itself", messageSelf},
 	{"message/mismatch", messageMismatch},
+	{"message/freed after submission", messageFreed},
+	{"message/freed after failure", messageWithdrawn},
 }
 
 func send(peer int, channel uint32, src op.View, bytes int64) op.Op {
@@ -169,4 +172,64 @@ func messageMismatch(t *testing.T, open Open) {
 		r.is(err, device.ErrMismatch)
 		r.barrier()
 	})
+}
+
+// messageFreed frees the buffers of a Send and a Recv that are on their way,
+// and allocates others: the message arrives, and hits nothing else.
+func messageFreed(t *testing.T, open Open) {
+	const size = 100_000
+	w := newWorld(t, open, 2)
+	sender, receiver := w.ranks[0], w.ranks[1]
+	s, theirs := sender.stream(), receiver.stream()
+	for round := range uint64(4) {
+		posted := round%2 == 0 // or still in the queue when it is freed
+		b := sender.filled(size, round)
+		sender.submit(s, send(1, 0, at(b, 0), size))
+		if posted {
+			sender.is(s.Sync(5*time.Millisecond), device.ErrTimeout)
+		}
+		sender.must(sender.Free(b))
+		other := sender.filled(size, 100)
+		b = receiver.alloc(size)
+		copied := receiver.alloc(size)
+		receiver.submit(theirs, recv(0, 0, at(b, 0), size), move(op.Copy, at(copied, 0), at(b, 0), size))
+		receiver.must(receiver.Free(b))
+		after := receiver.filled(size, 101)
+		both := make(chan error)
+		go func() { both <- s.Sync(patience) }()
+		receiver.sync(theirs)
+		sender.must(<-both)
+		for name, found := range map[string]bool{
+			"the message":                bytes.Equal(receiver.read(copied), pattern(size, round)),
+			"the sender's next buffer":   bytes.Equal(sender.read(other), pattern(size, 100)),
+			"the receiver's next buffer": bytes.Equal(receiver.read(after), pattern(size, 101)),
+		} {
+			if !found {
+				t.Errorf("round %d: %s does not hold its bytes", round, name)
+			}
+		}
+	}
+}
+
+// messageWithdrawn frees the buffer of a Send that has failed and uses its
+// memory for another: whoever receives then must not get that one's bytes.
+func messageWithdrawn(t *testing.T, open Open) {
+	const size = 100_000
+	w := newWorld(t, open, 2, func(c *device.Config) {
+		if c.Rank == 0 {
+			c.OpTimeout = 20 * time.Millisecond
+		}
+	})
+	sender, receiver := w.ranks[0], w.ranks[1]
+	s, b := sender.stream(), sender.filled(size, 1)
+	sender.submit(s, send(1, 0, at(b, 0), size))
+	sender.is(s.Sync(patience), device.ErrTimeout)
+	sender.must(sender.Free(b))
+	sender.filled(size, 2)
+	theirs, local := receiver.stream(), receiver.alloc(size)
+	receiver.submit(theirs, recv(0, 0, at(local, 0), size))
+	receiver.is(theirs.Sync(patience), device.ErrStale)
+	if !bytes.Equal(receiver.read(local), make([]byte, size)) {
+		t.Error("bytes of a withdrawn message arrived")
+	}
 }
