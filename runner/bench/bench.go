@@ -1,7 +1,7 @@
 // Package bench is what `ccrun bench` measures and how it tells of it: begin
 // with [Find], which knows the collectives, and [Options.Rows], the rows of the
-// table. [Guest] is the Wasm module that measures them, assembled here so that
-// no toolchain is needed; [Parse] reads what it prints; [Table] and [Report]
+// table. [Options.Guest] is the Wasm module that measures them, assembled here so that
+// no toolchain is needed; [Results] reads what it prints; [Table] and [Report]
 // write results as nccl-tests does.
 //
 // It starts nothing and reads no clock: cmd/ccrun runs the guest.

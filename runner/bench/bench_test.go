@@ -107,8 +107,8 @@ func TestSizes(t *testing.T) {
 	} {
 		o := &Options{MinBytes: c.min, MaxBytes: c.max, StepBytes: c.step, StepFactor: c.factor}
 		var got []int64
-		for bytes := range o.sizes {
-			got = append(got, bytes)
+		for size := range o.sizes {
+			got = append(got, size.Bytes)
 		}
 		if fmt.Sprint(got) != c.want {
 			t.Errorf("%+v: %v", c, got)

@@ -10,10 +10,11 @@ import (
 // Options are what nccl-tests' flags ask for.
 type Options struct {
 	Collective         Collective
-	Threads, GPUs      int   // -t and -g: their product is the number of ranks
-	MinBytes, MaxBytes int64 // -b, -e: of the whole array
-	StepBytes          int64 // -i
-	StepFactor         int64 // -f, 1 for steps of StepBytes
+	Threads, GPUs      int    // -t and -g: their product is the number of ranks
+	MinBytes, MaxBytes int64  // -b, -e: of the whole array
+	StepBytes          int64  // -i
+	StepFactor         int64  // -f, 1 for steps of StepBytes
+	Sizes              []Size // instead of -b, -e, -i, -f and -n
 	Types              []op.Dtype
 	Reds               []op.RedOp
 	Root               int // -r, -1 for each in turn
@@ -29,6 +30,13 @@ type Options struct {
 	Timestamps         bool // -S
 	Memory             bool // -M
 	Unalign            int  // -u: elements by which buffers are off alignment
+	Algorithm          string
+}
+
+// Size is a size of the whole array, and how many iterations are measured.
+type Size struct {
+	Bytes      int64
+	Iterations int
 }
 
 // Average says how times of several ranks become one.
@@ -64,11 +72,13 @@ func (o *Options) Check() error {
 		return errors.New("sizes must grow from step to step")
 	case o.StepFactor > 1 && o.MinBytes == 0 && o.MaxBytes > 0:
 		return errors.New("sizes that grow by a factor cannot begin with 0")
-	case o.Iterations < 1 || o.Aggregated < 1 || o.Iterations > IterationsMax/o.Aggregated:
+	case o.rowCount() > RowsMax:
+		return fmt.Errorf("the table has more than %d rows", RowsMax)
+	case o.Aggregated < 1 || !o.iterationsGood():
 		return fmt.Errorf("there are from 1 to %d iterations", IterationsMax)
 	case o.Warmup < 0 || o.Warmup > IterationsMax || o.Checks < 0 || o.Checks > IterationsMax:
 		return fmt.Errorf("there are from 0 to %d iterations of warm-up and of checks", IterationsMax)
-	case o.PerIterationSkip < 0 || o.PerIteration && o.PerIterationSkip >= o.Iterations:
+	case o.PerIterationSkip < 0 || o.PerIteration && o.PerIterationSkip >= o.leastIterations():
 		return errors.New("no iteration is left to report on")
 	case o.Average < AverageRank0 || o.Average > AverageMax:
 		return errors.New("averages are 0 (rank 0), 1 (mean), 2 (min) and 3 (max)")
@@ -77,10 +87,24 @@ func (o *Options) Check() error {
 	case o.Blocking < 0 || o.Blocking > 3 || o.Unalign < 0:
 		return errors.New("blocking is from 0 to 3, and buffers are unaligned by 0 elements or more")
 	}
-	if rows := o.rowCount(); rows > RowsMax {
-		return fmt.Errorf("the table has more than %d rows", RowsMax)
-	}
 	return nil
+}
+
+func (o *Options) iterationsGood() bool {
+	for size := range o.sizes {
+		if size.Iterations < 1 || size.Iterations > IterationsMax/o.Aggregated {
+			return false
+		}
+	}
+	return true
+}
+
+func (o *Options) leastIterations() int {
+	least := o.Iterations
+	for size := range o.sizes {
+		least = min(least, size.Iterations)
+	}
+	return least
 }
 
 // rowCount is the number of rows, counted up to where there are too many.
@@ -95,9 +119,17 @@ func (o *Options) rowCount() int {
 }
 
 // sizes yields the sizes asked for, as nccl-tests steps through them.
-func (o *Options) sizes(yield func(bytes int64) bool) {
+func (o *Options) sizes(yield func(Size) bool) {
+	for _, size := range o.Sizes {
+		if !yield(size) {
+			return
+		}
+	}
+	if len(o.Sizes) > 0 {
+		return
+	}
 	for bytes := o.MinBytes; bytes <= o.MaxBytes; {
-		if !yield(bytes) {
+		if !yield(Size{bytes, o.Iterations}) {
 			return
 		}
 		next := bytes + o.StepBytes
@@ -141,10 +173,10 @@ func (o *Options) Rows() []Row {
 	for _, dtype := range o.Types {
 		for _, red := range o.reds() {
 			for _, root := range o.roots() {
-				for bytes := range o.sizes {
+				for size := range o.sizes {
 					rows = append(rows, Row{
 						Collective: o.Collective, Type: dtype, Red: red, Root: root, Ranks: o.Ranks(),
-						Count: o.Collective.count(bytes, o.Ranks(), dtype.Size()),
+						Count: o.Collective.count(size.Bytes, o.Ranks(), dtype.Size()), Iterations: size.Iterations,
 					})
 				}
 			}

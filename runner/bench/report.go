@@ -24,8 +24,8 @@ type Report struct {
 	Devices     []Host   `json:"devices"`
 	Results     []result `json:"results"`
 	OutOfBounds struct {
-		Count int  `json:"count"`
-		Okay  word `json:"okay"`
+		Count int   `json:"count"`
+		Okay  truth `json:"okay"`
 	} `json:"out_of_bounds"`
 	Bandwidth struct {
 		Bandwidth double `json:"bandwidth"`
@@ -49,9 +49,9 @@ type config struct {
 	Aggregated   int   `json:"aggregated_iterations"`
 	Validation   int   `json:"validation"`
 	Graph        int   `json:"graph"`
-	Blocking     word  `json:"blocking_collectives"`
-	PerIteration word  `json:"per_iter_timing"`
-	ParallelInit word  `json:"parallel_init"`
+	Blocking     truth `json:"blocking_collectives"`
+	PerIteration truth `json:"per_iter_timing"`
+	ParallelInit truth `json:"parallel_init"`
 }
 
 // result is a row.
@@ -101,12 +101,12 @@ func (d double) MarshalJSON() ([]byte, error) {
 	return strconv.AppendFloat(nil, float64(d), 'f', 6, 64), nil
 }
 
-// word is a truth value, spelt out.
-type word bool
+// truth is a truth value, spelt out.
+type truth bool
 
 // MarshalJSON is "true" or "false" as a string.
-func (w word) MarshalJSON() ([]byte, error) {
-	return strconv.AppendQuote(nil, strconv.FormatBool(bool(w))), nil
+func (t truth) MarshalJSON() ([]byte, error) {
+	return strconv.AppendQuote(nil, strconv.FormatBool(bool(t))), nil
 }
 
 // NewReport begins a report.
@@ -117,7 +117,7 @@ func NewReport(o *Options, args, env []string, hosts []Host, now time.Time) *Rep
 		Config: config{
 			Threads: o.Threads, GPUs: o.GPUs, MinBytes: o.MinBytes, MaxBytes: o.MaxBytes, Warmup: o.Warmup,
 			Iterations: o.Iterations, Aggregated: o.Aggregated, Validation: o.Checks,
-			Blocking: o.Blocking > 0, PerIteration: word(o.PerIteration),
+			Blocking: o.Blocking > 0, PerIteration: truth(o.PerIteration),
 		},
 	}
 	if o.StepFactor > 1 {
@@ -133,7 +133,7 @@ func (r *Report) Row(row *Row, outOfPlace, inPlace *Timing) {
 	entry := result{
 		Size: row.Bytes(), Count: row.Count, Type: typeName(row.Type), RedOp: row.redName(), Root: fmt.Sprintf("%6d", row.Root),
 		OutOfPlace: r.placement(outOfPlace), InPlace: r.placement(inPlace),
-		Iterations: r.options.Iterations, Experiment: r.options.program(),
+		Iterations: row.Iterations, Experiment: r.options.program(),
 	}
 	if r.options.PerIteration {
 		entry.OutOfPlaceSpread, entry.InPlaceSpread = iterations(outOfPlace), iterations(inPlace)

@@ -10,12 +10,17 @@ type Row struct {
 	Root       int      // of rooted ones, -1 of others
 	Count      int64    // elements, as [op.Call] counts them
 	Ranks      int
+	Iterations int
 }
 
 // Bytes is the size of the whole array, as nccl-tests counts it.
 func (r *Row) Bytes() int64 {
-	return r.Count * int64(r.Type.Size()) * r.Collective.shares(r.Ranks)
+	return r.shareBytes() * r.Collective.shares(r.Ranks)
 }
+
+// shareBytes is what one rank has of the array, or the whole array where ranks
+// have no shares.
+func (r *Row) shareBytes() int64 { return r.Count * int64(r.Type.Size()) }
 
 // redName is the operator's name as nccl-tests prints it.
 func (r *Row) redName() string {

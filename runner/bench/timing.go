@@ -32,7 +32,7 @@ func (o *Options) Combine(row *Row, ranks []RankTiming) *Timing {
 		if o.ProcessorTime {
 			nanos = r.IssueNanos
 		}
-		secs[i] = float64(nanos) / 1e9 / float64(o.Iterations*o.Aggregated)
+		secs[i] = float64(nanos) / 1e9 / float64(row.Iterations*o.Aggregated)
 		t.Wrong += r.Wrong
 		if o.PerIteration {
 			t.PerRank = append(t.PerRank, o.iterationSecs(r.EndNanos))

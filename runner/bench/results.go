@@ -1,0 +1,84 @@
+package bench
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+)
+
+// Results reads what the guest prints, as an [io.Writer] that is given whole
+// lines, and tells of each row when it is complete.
+type Results struct {
+	options *Options
+	rows    []Row
+	told    func(row *Row, outOfPlace, inPlace *Timing)
+	at      int // the row that is being measured
+	words   []int64
+	first   *Timing // of its placement out of place
+	err     error
+}
+
+// NewResults makes a reader that calls told for each row, in order.
+func (o *Options) NewResults(rows []Row, told func(row *Row, outOfPlace, inPlace *Timing)) *Results {
+	return &Results{options: o, rows: rows, told: told}
+}
+
+// Write takes lines of numbers. It never fails: what is wrong with them is what
+// [Results.Err] says.
+func (r *Results) Write(lines []byte) (int, error) {
+	for _, text := range bytes.Fields(lines) {
+		number, err := strconv.ParseUint(string(text), 16, 64)
+		switch {
+		case r.err != nil:
+		case err != nil:
+			r.err = fmt.Errorf("results: %q is no number", text)
+		case r.at == len(r.rows):
+			r.err = fmt.Errorf("results: more than of %d rows", len(r.rows))
+		default:
+			r.words = append(r.words, int64(number))
+			r.take()
+		}
+	}
+	return len(lines), nil
+}
+
+// Err says what is wrong with what was read, nil if rows are complete.
+func (r *Results) Err() error {
+	switch {
+	case r.err != nil:
+		return r.err
+	case len(r.words) > 0 || r.first != nil:
+		return fmt.Errorf("results: row %d of %d is not complete", r.at+1, len(r.rows))
+	}
+	return nil
+}
+
+// Done is how many rows were read.
+func (r *Results) Done() int { return r.at }
+
+// take completes a placement when all its numbers are there.
+func (r *Results) take() {
+	row := &r.rows[r.at]
+	if len(r.words) < r.options.wordCount(row)*row.Ranks {
+		return
+	}
+	timing := r.options.Combine(row, r.rankTimings(row))
+	r.words = r.words[:0]
+	if r.first == nil {
+		r.first = timing
+		return
+	}
+	r.told(row, r.first, timing)
+	r.first = nil
+	r.at++
+}
+
+func (r *Results) rankTimings(row *Row) []RankTiming {
+	n := r.options.wordCount(row)
+	ranks := make([]RankTiming, row.Ranks)
+	for i := range ranks {
+		w := r.words[i*n : (i+1)*n]
+		ranks[i] = RankTiming{IssueNanos: w[0], TotalNanos: w[1], Wrong: w[2], EndNanos: append([]int64(nil), w[wordsFixed:]...)}
+	}
+	return ranks
+}
