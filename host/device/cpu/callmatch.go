@@ -29,6 +29,9 @@ func wordsOf(c *op.Call) callWords {
 		w.count = 0 // counts differ from rank to rank, and are compared in pairs
 	}
 	w.slice = uint64(c.Program.SliceBytes)
+	if c.Collective == op.BarrierAll {
+		return callWords{what: uint64(c.Collective) | uint64(c.Algorithm)<<24}
+	}
 	return w
 }
 
@@ -43,6 +46,9 @@ func rooted(c op.CollectiveOp) bool {
 // String is how the call is named when ranks disagree.
 func (w callWords) String() string {
 	collective := op.CollectiveOp(w.what)
+	if collective == op.BarrierAll {
+		return collective.String()
+	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s %s", collective, op.Dtype(w.what>>8))
 	if reduces(collective) {
