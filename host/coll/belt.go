@@ -11,14 +11,18 @@ type belt struct {
 	total  int64 // slices that a rank leaves for the next one in all
 }
 
-const beltHalfBytes = op.SlotBytesMax / 2
+const (
+	beltHalfBytes = op.SlotBytesMax / 2
+	// beltBytesMax is of calls: five steps for each slice of a part.
+	beltBytesMax = StepsMax / 5 * beltHalfBytes / 2
+)
 
 // belt cuts a part of the given number of elements. Slices are never longer
-// than half a slot. A rank leaves each of them for the next one so many times.
+// than half a slot, nor so short that they are very many. A rank leaves each of them for the next one so many times.
 func (p *planner) belt(count int64, times int) *belt {
 	bytes := int64(beltHalfBytes)
-	if p.SliceBytes > 0 {
-		bytes = min(bytes, p.SliceBytes)
+	if want := p.SliceBytes; want > 0 && count*p.size/want < slicesMax/int64(p.Ranks) {
+		bytes = min(bytes, want)
 	}
 	length := max(bytes/p.size, 1)
 	p.program.SliceBytes = length * p.size

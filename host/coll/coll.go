@@ -18,8 +18,10 @@ type Variant struct {
 	Algorithm Algorithm
 	// slotBytes is what it needs of a slot; nil if that always fits.
 	slotBytes func(s *Shape) int64
-	inPlace   placing
-	plan      func(p *planner)
+	// bytesMax is the largest call whose program is short enough, 0 for any.
+	bytesMax int64
+	inPlace  placing
+	plan     func(p *planner)
 }
 
 // placing says which calls a variant can carry out.
@@ -48,7 +50,7 @@ var All = []Collective{
 	{Op: op.ReduceScatter, Reduces: true, wholeIn: true, Algorithms: []Variant{
 		{Algorithm: Oneshot, slotBytes: everyPart, plan: reduceScatterOneshot},
 		{Algorithm: Direct, plan: reduceScatterDirect},
-		{Algorithm: Ring, plan: reduceScatterRing},
+		{Algorithm: Ring, bytesMax: beltBytesMax, plan: reduceScatterRing},
 	}},
 	{Op: op.Broadcast, Rooted: true, Algorithms: []Variant{
 		{Algorithm: Oneshot, slotBytes: onePart, plan: broadcastOneshot},
@@ -59,7 +61,7 @@ var All = []Collective{
 	{Op: op.ReduceTo, Rooted: true, Reduces: true, Algorithms: []Variant{
 		{Algorithm: Oneshot, slotBytes: onePart, plan: reduceOneshot},
 		{Algorithm: Direct, plan: reduceDirect},
-		{Algorithm: Ring, plan: reduceRing},
+		{Algorithm: Ring, bytesMax: beltBytesMax, plan: reduceRing},
 		{Algorithm: Tree, slotBytes: treeSlotBytes, plan: reduceTree},
 	}},
 	{Op: op.Gather, Rooted: true, wholeOut: true, Algorithms: []Variant{
@@ -73,7 +75,7 @@ var All = []Collective{
 	{Op: op.AllToAll, wholeIn: true, wholeOut: true, Algorithms: []Variant{
 		{Algorithm: Oneshot, slotBytes: everyPart, plan: allToAllOneshot},
 		{Algorithm: Direct, inPlace: apart, plan: allToAllDirect},
-		{Algorithm: Swap, inPlace: together, plan: allToAllSwap},
+		{Algorithm: Swap, inPlace: together, bytesMax: swapBytesMax, plan: allToAllSwap},
 	}},
 	{Op: op.AllToAllV, Algorithms: []Variant{
 		{Algorithm: Direct, inPlace: apart, plan: allToAllVDirect},

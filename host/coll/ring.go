@@ -6,7 +6,10 @@ import "github.com/ccrun/ccrun/host/op"
 // short enough that it stays in a core's cache.
 const (
 	sliceBytesDefault = 256 << 10
-	slicesMax         = 4096 // of a chunk; longer slices are taken instead
+	// slicesMax, divided by the number of ranks, is how many slices a chunk has
+	// at most: up to six steps belong to each at each rank. Longer slices are
+	// taken instead.
+	slicesMax = StepsMax / 8
 )
 
 // Flags of rings.
@@ -29,7 +32,8 @@ func (p *planner) lane(chunk int64) *lane {
 	if want == 0 {
 		want = sliceBytesDefault
 	}
-	length := max(want/p.size, (chunk+slicesMax-1)/slicesMax, 1)
+	most := int64(slicesMax / p.Ranks)
+	length := max(want/p.size, (chunk+most-1)/most, 1)
 	p.program.SliceBytes = length * p.size
 	return &lane{p, length, max(1, (chunk+length-1)/length)}
 }

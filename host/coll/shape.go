@@ -29,7 +29,7 @@ const (
 	RanksMax = 1024
 	// StepsMax is how many steps a program may have. Only pipelines of small
 	// slices over very large buffers need more.
-	StepsMax = 1 << 18
+	StepsMax = 1 << 17
 	// PartBytesMax is the largest part of a rank.
 	PartBytesMax = 1 << 50
 )
@@ -78,6 +78,8 @@ func (v *Variant) fits(s *Shape) error {
 		return fmt.Errorf("%s by %s in place: %w", s.Collective, v.Algorithm, ErrFit)
 	case v.inPlace == together && !s.InPlace:
 		return fmt.Errorf("%s by %s not in place: %w", s.Collective, v.Algorithm, ErrFit)
+	case v.bytesMax > 0 && s.Bytes() > v.bytesMax:
+		return fmt.Errorf("%s by %s of %d bytes, more than %d: %w", s.Collective, v.Algorithm, s.Bytes(), v.bytesMax, ErrFit)
 	case v.slotBytes == nil:
 		return nil
 	}
