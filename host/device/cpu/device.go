@@ -37,6 +37,7 @@ type Device struct {
 	opTimeout   time.Duration
 	memoryBytes int64
 	spins       int // pauses before a waiter yields
+	pace        pace
 	kernels     kernels.Set
 
 	crowdedProcess atomic.Bool // another rank lives in this process
@@ -76,7 +77,7 @@ func Open(c device.Config) (device.Device, error) {
 	}
 	d := &Device{
 		rank: c.Rank, size: c.Size, exchange: c.Exchange, recorder: c.Recorder, opTimeout: c.OpTimeout,
-		memoryBytes: limit, spins: spinPauses, kernels: kernels.New(), own: a, lanes: 1,
+		memoryBytes: limit, spins: spinPauses, pace: usualPace(), kernels: kernels.New(), own: a, lanes: 1,
 		peers:    make([]atomic.Pointer[arena], c.Size),
 		mail:     make([]channelState, c.Size*sendChannels),
 		memory:   newMemory(a.heapBytes(), limit),

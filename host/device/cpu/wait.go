@@ -22,6 +22,17 @@ const (
 	never             = int64(math.MaxInt64)
 )
 
+// pace is how often a rank looks at what nobody has told it of. Whatever it
+// waits for is told: looking is for aborts, deadlines and peers that were
+// killed, and for a guest that computes. A device whose pace is slow does the
+// same as any other.
+type pace struct {
+	parkNanos        int64         // a sleep of a waiter
+	lookMin, lookMax time.Duration // between looks of progress
+}
+
+func usualPace() pace { return pace{parkNanos: parkNanos, lookMin: lookMin, lookMax: lookMax} }
+
 // waiting is one wait of one thread. Its user looks at a condition, calls once
 // if it does not hold, and looks again; and calls end in any case.
 type waiting struct {
@@ -138,7 +149,7 @@ func (w *waiting) park(seen uint64, now int64) {
 		w.publish(seen, now)
 		return
 	}
-	nanos := min(parkNanos, w.limit-now)
+	nanos := min(w.device.pace.parkNanos, w.limit-now)
 	if w.guest.kind != op.None {
 		nanos = min(nanos, w.guest.deadline-now)
 	}

@@ -91,10 +91,10 @@ func (p *progress) stop() { close(p.stopped) }
 // the guest keeps up with its own work.
 func (p *progress) run(d *Device) {
 	defer d.workers.Done()
-	timer := time.NewTimer(lookMin)
+	timer := time.NewTimer(d.pace.lookMin)
 	defer timer.Stop()
 	var last [laneCount]look
-	period, idle := lookMin, 0
+	period, idle := d.pace.lookMin, 0
 	for {
 		select {
 		case <-p.stopped:
@@ -102,9 +102,9 @@ func (p *progress) run(d *Device) {
 		case <-timer.C:
 		}
 		stalled, used := d.look(&last)
-		period = min(period*2, lookMax)
+		period = min(period*2, d.pace.lookMax)
 		if stalled {
-			period = lookMin
+			period = d.pace.lookMin
 		}
 		idle++
 		if used {
