@@ -34,6 +34,9 @@ func launch(ctx context.Context, c Config, place *place) (*Result, error) {
 		_ = l.dir.remove() // the reason it is removed for is worth more
 		return nil, refusal(err)
 	}
+	if c.Ready != nil {
+		c.Ready(l.dir.path)
+	}
 	supervisor, err := l.run(ctx)
 	if err != nil {
 		_ = l.dir.remove()

@@ -35,8 +35,9 @@ type Config struct {
 	Pin        bool // rank i to processor i
 	Prefix     bool // put the rank before each line of output
 
-	Stdout, Stderr io.Writer // guests' output, whole lines
-	Progress       io.Writer // a terminal to show progress on, nil for none
+	Stdout, Stderr io.Writer           // guests' output, whole lines
+	Progress       io.Writer           // a terminal to show progress on, nil for none
+	Ready          func(runDir string) // called by the launcher before ranks run; nil for nothing
 
 	Self     string // path of the ccrun binary to start ranks with
 	Env      func(string) string
@@ -108,6 +109,16 @@ const (
 	KindSetup      = "setup failed"
 	KindInternal   = "internal error"
 )
+
+// Launched is how many ranks another launcher has started, as the environment
+// says: 0 if there is none.
+func Launched(env func(string) string) (int, error) {
+	place, err := detect(env)
+	if place == nil {
+		return 0, err
+	}
+	return place.size, err
+}
 
 // Run carries out a run to its end: as the launcher of all its ranks, or, if
 // the environment says that another launcher has started this process as one

@@ -20,6 +20,7 @@ func newApp(s *state) *cli.App {
 		CustomAppHelpTemplate: appHelp,
 		Commands: []*cli.Command{
 			runCommand(s),
+			benchCommand(s),
 			reportCommand(s),
 			inspectCommand(s),
 			newCommand(s),
@@ -37,7 +38,9 @@ func newApp(s *state) *cli.App {
 		OnUsageError:              flagError,
 	}
 	for _, c := range app.Commands {
-		c.OnUsageError = flagError
+		if c.OnUsageError == nil {
+			c.OnUsageError = flagError
+		}
 		c.HideHelpCommand = true
 		c.CustomHelpTemplate = commandHelp
 	}
@@ -65,6 +68,8 @@ func route(app *cli.App, args []string) []string {
 		return helpArgs(args)
 	case first == "--version" || first == "-version":
 		return []string{args[0], "version"}
+	case first == "bench":
+		return nameLast(args)
 	case app.Command(first) != nil:
 		return args
 	}

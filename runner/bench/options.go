@@ -167,6 +167,9 @@ func (o *Options) roots() []int {
 	return roots
 }
 
+// BufferBytes is how much memory each rank's two buffers take.
+func (o *Options) BufferBytes(rows []Row) int64 { return 2 * newAssembly(o, rows).buffer }
+
 // Rows are the rows of the table: for each type, operator and root all sizes.
 func (o *Options) Rows() []Row {
 	var rows []Row

@@ -157,8 +157,9 @@ func (o *Options) recordOf(row *Row, outOfPlace bool) record {
 	return r
 }
 
-// place says where the input is. In place, a rank's share lies at its place in
-// the whole array, as nccl-tests has it.
+// place says where the input is and the output goes. In place, a rank's share
+// lies at its place in the whole array, as nccl-tests has it; a call names the
+// array.
 func (r *record) place(row *Row, isRoot bool) {
 	share, whole := row.shareBytes(), row.Bytes()
 	switch row.Collective.Op {
@@ -170,24 +171,23 @@ func (r *record) place(row *Row, isRoot bool) {
 			r.outFactor = share
 		}
 	case op.ReduceScatter:
-		r.fillBytes, r.outFactor = whole, share
+		r.fillBytes, r.checkFactor = whole, share
 	case op.Scatter:
-		r.fillBytes, r.outFactor = whole, share
-		if !isRoot {
-			r.outFactor = 0
+		r.fillBytes = whole
+		if isRoot {
+			r.checkFactor = share
 		}
 	default:
 		r.fillBytes = whole
 	}
 	if r.outOfPlace {
-		r.fillFactor, r.outFactor = 0, 0
+		r.fillFactor, r.outFactor, r.checkFactor = 0, 0, 0
 	}
 }
 
 // expect says what the output must be.
 func (r *record) expect(row *Row, isRoot bool) {
 	share, whole := row.shareBytes(), row.Bytes()
-	r.checkFactor = r.outFactor
 	switch row.Collective.Op {
 	case op.AllReduce:
 		r.check, r.checkBytes = checkReduced, whole
