@@ -1,6 +1,7 @@
 package cpu_test
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"testing"
@@ -104,7 +105,7 @@ func allReduceProgram(c processConfig, d device.Device, program *op.Program) (st
 // and without any records.
 func BenchmarkAllReduce(b *testing.B) {
 	for _, size := range []int{2, 4} {
-		for _, bytes := range []int64{8, 1 << 10, 16 << 10, 64 << 10, 1 << 20, 16 << 20} {
+		for _, bytes := range []int64{8, 64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 1 << 20, 16 << 20} {
 			for _, level := range []flight.Level{flight.LevelOff, flight.LevelSlice} {
 				c := processConfig{Program: "direct", Bytes: bytes, Level: level, N: int(min(200_000, 1<<30/bytes))}
 				if bytes <= op.SlotBytesMax {
@@ -124,6 +125,64 @@ func BenchmarkAllReduce(b *testing.B) {
 					}
 				})
 			}
+		}
+	}
+}
+
+// callerProgram calls all-reduces until a peer is killed, and returns how that
+// ended.
+func callerProgram(c processConfig, d device.Device) (string, error) {
+	c.Bytes = 1 << 20
+	comm, err := world(c, d)
+	if err != nil {
+		return "", err
+	}
+	b, err := d.Alloc(2 * c.Bytes)
+	if err != nil {
+		return "", err
+	}
+	s, err := d.NewStream()
+	if err != nil {
+		return "", err
+	}
+	o := &op.Op{Kind: op.CollectiveCall, Comm: comm, Call: &op.Call{
+		Collective: op.AllReduce, Type: op.F32, Count: c.Bytes / 4, Bytes: c.Bytes, Program: direct(c),
+		In: op.View{Buf: b}, Out: op.View{Buf: b, Off: c.Bytes},
+	}}
+	for calls := 0; ; calls++ {
+		if err := s.Submit(o); err != nil {
+			return "", err
+		}
+		err := s.Sync(time.Minute)
+		if calls == 100 {
+			err = errors.Join(err, c.exchange.Set(fmt.Sprint("ready/", c.Rank), []byte{1}))
+			go func() {
+				_, _ = c.exchange.Get("killed", time.Minute) // the abort is what the launcher would do
+				d.Abort(errEnough)
+			}()
+		}
+		if err != nil {
+			return fmt.Sprintf("aborted: %v", errors.Is(err, device.ErrAborted) && errors.Is(err, errEnough)), nil
+		}
+	}
+}
+
+// TestCallKilled kills a rank with SIGKILL in the middle of collectives. The
+// others' calls end when they are told.
+func TestCallKilled(t *testing.T) {
+	ranks, exchange := startMixed(t, []string{"caller", "caller", "caller"}, processConfig{Level: flight.LevelSlice})
+	for rank := range ranks {
+		_, err := exchange.Get(fmt.Sprint("ready/", rank), time.Minute)
+		must(t, err)
+	}
+	must(t, ranks[1].Process.Kill())
+	if err := ranks[1].Wait(); err == nil {
+		t.Error("the victim ended in peace")
+	}
+	must(t, exchange.Set("killed", []byte{1}))
+	for _, rank := range []int{0, 2} {
+		if got := ranks[rank].finish(t); got != "aborted: true" {
+			t.Errorf("rank %d: %s", rank, got)
 		}
 	}
 }

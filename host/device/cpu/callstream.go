@@ -136,7 +136,15 @@ func (s *stream) enqueueCalls(o *op.Op, c *comm, last uint64, begun bool) error 
 		c.breakOff(c.submitted, err)
 		return err
 	}
-	e := s.at(s.tail.Load())
+	i := s.tail.Load()
+	e := s.at(i)
+	if s.calls == nil {
+		s.calls = make([]op.Call, queueLength) // most calls are alone
+	}
+	if e.calls == nil {
+		at := i % queueLength
+		e.calls = s.calls[at : at : at+1]
+	}
 	e.copyCalls(o)
 	e.sequence, e.begun = last, begun
 	if begun {

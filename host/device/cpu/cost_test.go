@@ -17,6 +17,11 @@ func TestNoAllocation(t *testing.T) {
 	raise := &op.Op{Kind: op.Signal}
 	sum := &op.Op{Kind: op.Reduce, Type: op.F32, Dst: view, Bytes: 4096, SourceCount: 2, Sources: [op.MaxSources]op.View{view, far}}
 	result := new(op.Result)
+	alone := processConfig{Size: 1, Bytes: 64}
+	call, comm := op.Call{Collective: op.AllReduce, Type: op.F32, Bytes: 64, In: view, Out: view}, aloneComm(t, r)
+	call.Program = oneshot(alone)
+	linked := call
+	linked.Next = &call
 	for name, ops := range map[string][]*op.Op{
 		"put and signal": {{Kind: op.Put, Dst: far, Src: view, Bytes: 64}, {Kind: op.Signal, Peer: 1, Value: 1}},
 		"get":            {{Kind: op.Get, Dst: view, Src: far, Bytes: 100_000}},
@@ -25,6 +30,12 @@ func TestNoAllocation(t *testing.T) {
 		"messages":       {{Kind: op.Send, Src: view, Bytes: 64}, {Kind: op.Recv, Dst: view, Bytes: 64}},
 		"verify":         {{Kind: op.Fill, Dst: view, Bytes: 100}, {Kind: op.Verify, Dst: view, Bytes: 100, Result: result}},
 		"wait":           {{Kind: op.Wait}, raise},
+		"call":           {{Kind: op.CollectiveCall, Comm: comm, Call: &call}},
+		"group":          {{Kind: op.CollectiveCall, Comm: comm, Call: &linked}},
+		"queued call": {
+			{Kind: op.Send, Src: view, Bytes: 64}, {Kind: op.Recv, Dst: view, Bytes: 64},
+			{Kind: op.CollectiveCall, Comm: comm, Call: &call},
+		},
 	} {
 		got := testing.AllocsPerRun(200, func() {
 			r.submit(t, ops...)
@@ -36,4 +47,12 @@ func TestNoAllocation(t *testing.T) {
 			t.Errorf("%s: %v allocations", name, got)
 		}
 	}
+}
+
+// aloneComm is a communicator of one rank.
+func aloneComm(t *testing.T, r *rank) device.Comm {
+	t.Helper()
+	c, err := r.Device.(device.Collectives).NewComm("alone", []int{0}, device.Forever)
+	must(t, err)
+	return c
 }

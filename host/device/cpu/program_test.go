@@ -28,6 +28,7 @@ var programs = map[string]func(processConfig, device.Device) (string, error){
 	"ring":     ringProgram,
 	"victim":   victimProgram,
 	"survivor": survivorProgram,
+	"caller":   callerProgram,
 }
 
 // batchRounds is how many rounds are timed together. The best batch counts:

@@ -27,6 +27,7 @@ type entry struct {
 // the progress that their owner notes in them.
 type queue struct {
 	entries []entry
+	calls   []op.Call // room for a call in every entry, once there has been one
 	tail    atomic.Uint64
 	_       [lineBytes]byte // the guest writes above, the owner below
 	done    counter
