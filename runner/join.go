@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -109,25 +110,56 @@ func awaitJoin(s *supervisor, rank int, limit time.Duration) {
 		return
 	}
 	fd, err := unix.PidfdOpen(request.PID, 0)
-	if err != nil { // it has ended already
-		s.events <- event{rank: rank, exit: &exitStatus{unknown: true, text: "its process has ended"}}
+	if err != nil {
+		s.events <- unwatchable(s, rank, err)
 		return
 	}
-	defer unix.Close(fd)
-	s.events <- event{rank: rank, process: joined(request.PID)}
+	process := &joined{fd: fd}
+	defer process.close()
+	s.events <- event{rank: rank, process: process}
 	for {
 		_, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, -1)
 		if err == nil || !errors.Is(err, unix.EINTR) {
 			break
 		}
 	}
-	s.events <- event{rank: rank, exit: &exitStatus{unknown: true, text: "its process has ended"}}
+	s.events <- gone(rank)
 }
 
-// joined is the process of a rank that another launcher has started.
-type joined int
+func gone(rank int) event {
+	return event{rank: rank, exit: &exitStatus{unknown: true, text: "its process has ended"}}
+}
 
-func (pid joined) kill() { _ = unix.Kill(int(pid), unix.SIGKILL) } // it may have ended
+// unwatchable is what happened to a rank whose process cannot be opened.
+func unwatchable(s *supervisor, rank int, err error) event {
+	if errors.Is(err, unix.ESRCH) {
+		return gone(rank)
+	}
+	text := fmt.Sprintf("rank 0 cannot watch its process (pidfd_open: %v)", err)
+	return event{rank: rank, report: &report{Rank: rank, Kind: KindSetup, Code: exitCodes[KindSetup], Text: text, EndNanos: s.clock.Now()}}
+}
+
+// joined is the process of a rank that another launcher has started. Its number
+// may be another process's as soon as it has ended: a descriptor stands for it.
+type joined struct {
+	mu sync.Mutex
+	fd int // -1 once it has ended
+}
+
+func (j *joined) kill() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.fd >= 0 {
+		_ = unix.PidfdSendSignal(j.fd, unix.SIGKILL, nil, 0) // it may have ended
+	}
+}
+
+func (j *joined) close() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	unix.Close(j.fd)
+	j.fd = -1
+}
 
 // follow runs this process's rank in a run that the process of rank 0 launches.
 func follow(ctx context.Context, c Config, p *place) (*Result, error) {

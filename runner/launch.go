@@ -136,7 +136,10 @@ func (l *launcher) run(ctx context.Context) (*supervisor, error) {
 	}
 	for rank := range started {
 		if err := l.start(starter, s, rank); err != nil {
+			s.giveUp(KindSetup, "a rank could not be started")
 			s.killAll()
+			s.run(ctx) // those that were started still write into the run directory
+			s.closeLogs()
 			return nil, refuse("raise the limit of processes (ulimit -u) or give a smaller -n", "cannot start rank %d: %v", rank, err)
 		}
 	}
