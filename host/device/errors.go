@@ -18,7 +18,7 @@ var (
 	ErrForeign  = errors.New("not a buffer, stream or event of this device")
 	ErrTooMany  = errors.New("too many streams, events or buffers")
 	ErrClosed   = errors.New("already closed")
-	ErrMismatch = errors.New("sender and receiver disagree")
+	ErrMismatch = errors.New("mismatch between ranks")
 	ErrMissing  = errors.New("not supported by this device")
 )
 
