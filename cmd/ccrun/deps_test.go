@@ -91,7 +91,7 @@ func checkOwnImport(t *testing.T, file *sourceFile, ours string) {
 // testMayImport lists what tests may import beyond their package's rule.
 func testMayImport(pkg, ours string) bool {
 	switch {
-	case strings.HasPrefix(ours, "host/device/"): // the suite, and a real device to test against
+	case ours == "host/device" || strings.HasPrefix(ours, "host/device/"): // the suite, and a real device to test against
 		return strings.HasPrefix(pkg, "host/") || strings.HasPrefix(pkg, "runner")
 	case strings.HasPrefix(ours, "guest-sdk/tck"): // guests to run
 		return strings.HasPrefix(pkg, "runner") || strings.HasPrefix(pkg, "host/coll/peers")
