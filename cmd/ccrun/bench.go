@@ -27,9 +27,10 @@ func benchCommand(s *state) *cli.Command {
    ccrun bench reduce_scatter --sizes 64Kx2000,16Mx50 -d bfloat16 -o max
    mpirun -n 4 ccrun bench broadcast -b 64K -e 64M -f 4
 
-COLLECTIVE is one of ` + benchNames() + `. What is measured is
-a Wasm guest that calls it, as any workflow can. Sizes are those of the whole
-array. The exit code is nccl-tests': 0, 1 internal error, 3 the run failed, 4
+COLLECTIVE is one of
+` + benchNames() + `.
+What is measured is a Wasm guest that calls it, as any workflow can. Sizes are
+those of the whole array. The exit code is nccl-tests': 0, 1 internal error, 3 the run failed, 4
 timeout, 5 not implemented, 6 bad usage, 7 wrong numbers or too slow.
 `,
 		Flags: o.flags(),

@@ -17,7 +17,7 @@ import (
 // benchOptions are the flags of a benchmark: nccl-tests', then ccrun's own.
 type benchOptions struct {
 	collective                     string
-	threads, gpus                  int
+	threads, gpus                  countValue
 	minBytes, maxBytes, stepBytes  sizeValue
 	stepFactor                     int
 	types                          typesValue
@@ -49,7 +49,7 @@ type benchOptions struct {
 
 func defaultBenchOptions() *benchOptions {
 	return &benchOptions{
-		minBytes: 32 << 20, stepBytes: 1 << 20,
+		threads: 1, minBytes: 32 << 20, stepBytes: 1 << 20,
 		types: typesValue{"float", []op.Dtype{op.F32}}, reds: redOpsValue{"sum", []op.RedOp{op.Sum}},
 		trace: levelValue(flight.LevelSlice),
 	}
@@ -58,8 +58,8 @@ func defaultBenchOptions() *benchOptions {
 // flags are in nccl-tests' order.
 func (o *benchOptions) flags() []cli.Flag {
 	return []cli.Flag{
-		intFlag(&o.threads, 1, "start `N` times -g ranks", "nthreads", "t"),
-		intFlag(&o.gpus, 0, "start `N` ranks (default: 4, or what the launcher's environment says)", "ngpus", "g"),
+		valueFlag(&o.threads, "start `N` times -g ranks", "nthreads", "t"),
+		valueFlag(&o.gpus, "start `N` ranks (default: 4, or what the launcher's environment says)", "ngpus", "g"),
 		valueFlag(&o.minBytes, "begin with `SIZE`, of the whole array", "minbytes", "b"),
 		valueFlag(&o.maxBytes, "end with `SIZE` (default: 32MiB, or -b if that is more)", "maxbytes", "e"),
 		valueFlag(&o.stepBytes, "add `SIZE` from row to row", "stepbytes", "i"),
@@ -74,12 +74,12 @@ func (o *benchOptions) flags() []cli.Flag {
 		intFlag(&o.average, 1, "report the time of `WHICH`: 0 rank 0, 1 mean of the ranks, 2 min, 3 max", "average", "a"),
 		boolFlag(&o.perIteration, "complete and time each iteration by itself, report their spread", "per_iter_timing", "I"),
 		intFlag(&o.perIterationSkip, 0, "leave the first `N` iterations out of the spread", "per_iter_skip", "K"),
-		intFlag(&o.parallelInit, 0, "accepted: ranks always start in parallel", "parallel_init", "p"),
+		intFlag(&o.parallelInit, 0, "accepted `N`: ranks always start in parallel", "parallel_init", "p"),
 		intFlag(&o.checks, 1, "check every element of `N` more calls, 0 for none", "check", "c"),
-		intFlag(&o.blocking, 0, "1: complete each call and meet, 2 or 3: complete it", "blocking", "z"),
-		intFlag(&o.graph, 0, "accepted if 0: there are no CUDA graphs", "cudagraph", "G"),
-		intFlag(&o.processorTime, 0, "1: report the time to issue calls, not to complete them", "report_cputime", "C"),
-		intFlag(&o.localRegister, 0, "accepted: all buffers are reachable", "local_register", "R"),
+		intFlag(&o.blocking, 0, "after each call, by `N`: 0 go on, 1 complete it and meet, 2 or 3 complete it", "blocking", "z"),
+		intFlag(&o.graph, 0, "`N` must be 0: there are no CUDA graphs", "cudagraph", "G"),
+		intFlag(&o.processorTime, 0, "report the time to issue calls, not to complete them, if `N` is 1", "report_cputime", "C"),
+		intFlag(&o.localRegister, 0, "accepted `N`: all buffers are reachable", "local_register", "R"),
 		boolFlag(&o.timestamps, "end rows with the time of day", "report_timestamps", "S"),
 		textShortFlag(&o.reportPath, "also write `FILE`, as nccl-tests' JSON; an existing one is kept", "output_file", "J"),
 		intFlag(&o.timeoutSecs, 0, "stop after `SECONDS`, 0 for never", "timeout", "T"),
@@ -127,14 +127,14 @@ func (o *benchOptions) complete(c *cli.Context, env func(string) string) error {
 			return usageError{minBandwidthVariable + "=" + text + ": not a bandwidth", "a number of GB/s"}
 		}
 	}
-	ranks, err := runner.Launched(env)
-	if err != nil || ranks == 0 {
+	launched, err := runner.Launched(env)
+	if err != nil || launched == 0 {
 		return err
 	}
 	if o.threads*max(o.gpus, 1) != 1 {
-		return usageError{fmt.Sprintf("-t %d -g %d, but %d ranks are launched already", o.threads, o.gpus, ranks), "leave -t and -g out: each process is one rank"}
+		return usageError{fmt.Sprintf("-t %d -g %d, but %d ranks are launched already", o.threads, o.gpus, launched), "leave -t and -g out: each process is one rank"}
 	}
-	o.launched, o.gpus = true, ranks
+	o.launched, o.gpus = true, countValue(launched)
 	return nil
 }
 
@@ -163,7 +163,7 @@ func (o *benchOptions) options() (*bench.Options, error) {
 		o.gpus = runner.DefaultRanks
 	}
 	b := &bench.Options{
-		Collective: c, Threads: o.threads, GPUs: o.gpus,
+		Collective: c, Threads: int(o.threads), GPUs: int(o.gpus),
 		MinBytes: int64(o.minBytes), MaxBytes: int64(o.maxBytes), StepBytes: int64(o.stepBytes), StepFactor: int64(o.stepFactor),
 		Sizes: o.sizes.of(o.iterations), Types: o.types.types, Reds: o.reds.reds, Root: o.root,
 		Iterations: o.iterations, Warmup: o.warmup, Aggregated: o.aggregated, Average: bench.Average(o.average),
