@@ -74,12 +74,26 @@ var signatureTail = regexp.MustCompile(`\((?:(?:[ivf]\d+|\w+ref),?)*\)(?: [\w(),
 // functionName strips what wazero adds to the name of a function: the module's
 // name, which is mostly empty, a dot, and the signature.
 func functionName(module, s string) string {
-	return strings.TrimPrefix(signatureTail.ReplaceAllString(s, ""), module+".")
+	return demangle(strings.TrimPrefix(signatureTail.ReplaceAllString(s, ""), module+"."))
+}
+
+// What Go's linker makes of type arguments, which it knows by their shape, and
+// of pointer receivers.
+var (
+	shapeArguments  = regexp.MustCompile(`_go\.shape\.[\w.]*?_(_?\.|$)`)
+	pointerReceiver = regexp.MustCompile(`\.__(\w+?(?:\[\.\.\.\])?)_\.`)
+)
+
+// demangle writes the name of a Go function as Go's own stack traces do: the
+// linker writes an underscore for each character that is neither a letter, a
+// digit nor a dot. Other names have no such parts.
+func demangle(name string) string {
+	name = shapeArguments.ReplaceAllString(name, "[...]$1")
+	return pointerReceiver.ReplaceAllString(name, ".(*$1).")
 }
 
 // plumbing are prefixes of functions that a guest's author did not write: the
-// host's, the SDK's, the language runtime's. Go's linker writes an underscore
-// for what is neither a letter, a digit nor a dot.
+// host's, the SDK's, the language runtime's.
 var plumbing = []string{
 	"ccrun_v", "wasi_snapshot_preview1.", "github.com_ccrun_ccrun_guest_sdk_", "ccrun_", "runtime.", "syscall.", "internal_",
 	"_rt0_", "wasm_pc_f_loop", "gcWriteBarrier", "__wasi_", "__imported_", "__main_void", "_start", "$",

@@ -24,6 +24,36 @@ wasm stack trace:
 	}
 }
 
+// The names on the left are what `go build` writes for those on the right.
+func TestGoNamesAreReadable(t *testing.T) {
+	for name, want := range map[string]string{
+		"main.__gather_.prepare":       "main.(*gather).prepare",
+		"main.__gather_.prepare.func1": "main.(*gather).prepare.func1",
+		"main.__my_type_.step":         "main.(*my_type).step",
+		"main.gather.prepare":          "main.gather.prepare",
+		"main.main":                    "main.main",
+		"main.init.0.func1":            "main.init.0.func1",
+		"main.sum_go.shape.int_":       "main.sum[...]",
+		"main.__ring_go.shape.struct___main.a_int__main.b__string____.step": "main.(*ring[...]).step",
+		"main.__ring_go.shape.int__.step":                                   "main.(*ring[...]).step",
+		"main.ring_go.shape.float64_.step":                                  "main.ring[...].step",
+		"main.pair_go.shape.int_go.shape.uint8_.both":                       "main.pair[...].both",
+		"github.com_a_b_c.__T_.Run":                                         "github.com_a_b_c.(*T).Run",
+		"github.com_ccrun_ccrun_guest_sdk_go_ccrun.__Stream_.Sync":          "github.com_ccrun_ccrun_guest_sdk_go_ccrun.(*Stream).Sync",
+		"__main_void":     "__main_void",
+		"__wasi_fd_write": "__wasi_fd_write",
+		"ring_all_gather": "ring_all_gather",
+	} {
+		if got := functionName("", "."+name+"(i32,i64) i32"); got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
+	frames := []Frame{{Function: functionName("", ".github.com_ccrun_ccrun_guest_sdk_go_ccrun.__Stream_.Sync(i32) i32")}, {Function: "main.(*gather).run"}}
+	if got := Culprit(frames); got != "main.(*gather).run" {
+		t.Errorf("culprit %s", got)
+	}
+}
+
 func TestStackOfC(t *testing.T) {
 	const trace = `wasm error: unreachable
 wasm stack trace:
