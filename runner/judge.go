@@ -1,9 +1,11 @@
 package runner
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/ccrun/ccrun/host/device"
 	"github.com/ccrun/ccrun/host/flight"
@@ -14,8 +16,7 @@ import (
 // judge makes a rank's report of how its guest ended.
 func (r *rank) judge(exit guest.Exit) *report {
 	if errors.Is(exit.Err, device.ErrAborted) {
-		<-r.stop // nobody but the watch aborts
-		return r.stopped(exit.Stack)
+		return r.unwound(exit)
 	}
 	r.recorder.SetState(flight.StateDone)
 	rep := &report{
@@ -24,6 +25,23 @@ func (r *rank) judge(exit guest.Exit) *report {
 	}
 	rep.Kind, rep.Code, rep.Text = ending(exit, r.runtime.Memory().Refused(), rep)
 	return rep
+}
+
+// unwound makes the report of a guest that a host call has unwound because the
+// run was given up. The order may be on its way still; without one the call
+// has lost touch with the launcher, which the watch has not.
+func (r *rank) unwound(exit guest.Exit) *report {
+	select {
+	case <-r.stop:
+		return r.stopped(exit.Stack)
+	case <-time.After(r.spec.UnwindGrace):
+	}
+	r.recorder.SetState(flight.StateAborted)
+	cause, _, _ := strings.Cut(cmp.Or(exit.Trap, exit.Err.Error()), "\n")
+	return &report{
+		Kind: KindInternal, Code: ExitInternal, Text: "a call failed as if the run had been given up: " + cause,
+		Stack: exit.Stack, LastError: r.instance.LastError(), GuestPeakBytes: r.runtime.Memory().PeakBytes(),
+	}
 }
 
 // ending names what kind of end it was, its exit code and its cause. A guest

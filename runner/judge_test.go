@@ -1,16 +1,21 @@
 package runner
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tetratelabs/wazero/sys"
 
 	"github.com/ccrun/ccrun/host/device"
+	"github.com/ccrun/ccrun/host/flight"
 	"github.com/ccrun/ccrun/host/module"
 	"github.com/ccrun/ccrun/runner/guest"
+	"github.com/ccrun/ccrun/runner/rendezvous"
 )
 
 func TestEnding(t *testing.T) {
@@ -44,6 +49,80 @@ func TestEnding(t *testing.T) {
 		if got := fmt.Sprintf("%s/%d/%s", kind, code, text); got != c.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, c.want)
 		}
+	}
+}
+
+// A call that fails because the rendezvous does is no order to stop.
+func TestUnwoundGuest(t *testing.T) {
+	unwound := guest.Exit{Err: fmt.Errorf("share_lookup: %w", device.ErrAborted), Trap: "share_lookup: unavailable"}
+	for _, c := range []struct {
+		name  string
+		exit  guest.Exit
+		order *abortOrder
+		want  string
+	}{
+		{"ordered", unwound, &abortOrder{Kind: KindDeadlock, Code: ExitDeadlock, Text: "deadlock"}, "stopped/112/deadlock"},
+		{"not ordered", unwound, nil, "internal error/70/a call failed as if the run had been given up: share_lookup: unavailable"},
+		{"not ordered, at the end", guest.Exit{Err: device.ErrAborted}, nil,
+			"internal error/70/a call failed as if the run had been given up: " + device.ErrAborted.Error()},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := loadedRank(t)
+			if c.order != nil {
+				r.order = c.order
+				close(r.stop)
+			} else {
+				r.spec.UnwindGrace = time.Millisecond
+			}
+			rep := r.judge(c.exit)
+			if got := fmt.Sprintf("%s/%d/%s", rep.Kind, rep.Code, rep.Text); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+			log, err := flight.Open(flightPath(r.spec.RunDir, 0))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer log.Close()
+			if log.State() != flight.StateAborted {
+				t.Errorf("the flight file says %v", log.State())
+			}
+		})
+	}
+}
+
+// loadedRank is a rank that is about to run a guest.
+func loadedRank(t *testing.T) *rank {
+	t.Helper()
+	dir := t.TempDir()
+	recorder, err := flight.Create(flightPath(dir, 0), flight.Meta{Size: 1}, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { recorder.Close() })
+	path := write(t)
+	data, err := guest.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime, _, err := compile(t.Context(), filepath.Join(dir, "cache"), 1<<20, path, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { runtime.Close(context.Background()) })
+	opener, err := pickDevice("cpu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := rendezvous.NewStore()
+	t.Cleanup(store.Close)
+	dev, err := opener.Open(device.Config{Size: 1, Exchange: store, Recorder: recorder, MemoryBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dev.Close() })
+	return &rank{
+		spec: &spec{UnwindGrace: time.Minute, RunDir: dir}, recorder: recorder, runtime: runtime, stop: make(chan struct{}),
+		instance: module.New(module.Config{Size: 1, LocalSize: 1, Device: dev, Exchange: store, Recorder: recorder}),
 	}
 }
 

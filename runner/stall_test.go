@@ -28,7 +28,9 @@ var ended = sample{ended: true}
 
 func TestStallWatch(t *testing.T) {
 	busy := flight.Lane{State: flight.LaneBusy}
-	limited := flight.Lane{State: flight.LaneWaiting, Checks: 9, Wait: flight.Wait{Limited: true}}
+	limited := func(checks uint64) flight.Lane {
+		return flight.Lane{State: flight.LaneWaiting, Checks: checks, Wait: flight.Wait{Limited: true}}
+	}
 	const ms = time.Millisecond
 	type step struct {
 		at      time.Duration
@@ -64,8 +66,11 @@ func TestStallWatch(t *testing.T) {
 			{0, []sample{waiting(1, 0, 5).with(0, busy)}}, {40 * ms, []sample{waiting(1, 1, 5).with(0, busy)}},
 			{200 * ms, []sample{waiting(1, 9, 5).with(0, busy)}}}, false},
 		{"a wait ends by itself", []step{
-			{0, []sample{waiting(1, 0, 5).with(0, limited)}}, {40 * ms, []sample{waiting(1, 1, 5).with(0, limited)}},
-			{200 * ms, []sample{waiting(1, 9, 5).with(0, limited)}}}, false},
+			{0, []sample{waiting(1, 0, 5).with(0, limited(0))}}, {40 * ms, []sample{waiting(1, 1, 5).with(0, limited(1))}},
+			{200 * ms, []sample{waiting(1, 9, 5).with(0, limited(9))}}}, false},
+		{"a stream's wait ends by itself", []step{
+			{0, []sample{waiting(1, 0, 5).with(2, limited(0))}}, {40 * ms, []sample{waiting(1, 1, 5).with(2, limited(1))}},
+			{200 * ms, []sample{waiting(1, 9, 5).with(2, limited(9))}}}, false},
 		{"one has ended", []step{
 			{0, []sample{waiting(1, 0, 5), ended}}, {40 * ms, []sample{waiting(1, 1, 5), ended}}, {200 * ms, []sample{waiting(1, 3, 5), ended}}}, true},
 		{"all have ended", []step{

@@ -174,6 +174,9 @@ func TestProcessesThatDoNotEnd(t *testing.T) {
 		}
 		s.tick(s.finishedAt.Add(since))
 	}
+	if kills := s.slots[0].process.(*fakeProcess).kills; kills != 1 {
+		t.Errorf("this launcher's own process was killed %d times", kills)
+	}
 	s.handle(event{rank: 0, exit: &exitStatus{code: -1, text: "killed by SIGKILL"}})
 	s.handle(event{rank: 0, printed: true})
 	if kills := s.slots[1].process.(*fakeProcess).kills; kills != 0 || !s.over() || outcomeOf(s) != "none" {
