@@ -8,11 +8,36 @@ import (
 	"github.com/ccrun/ccrun/host/op"
 )
 
-// extent is how much of its own areas a program uses, of the program that was
-// submitted last.
+// extent is how much of its own areas a program uses.
 type extent struct {
 	program *op.Program
 	bytes   [2]int64 // by op.AreaIn, op.AreaOut
+}
+
+// extents remembers those of programs that have been submitted, the last one
+// at hand.
+type extents struct {
+	last  extent
+	known map[*op.Program]extent
+}
+
+// maxExtents is how many programs are remembered; past it, all are forgotten.
+const maxExtents = 4096
+
+func (e *extents) of(p *op.Program, rank int) [2]int64 {
+	if e.last.program == p {
+		return e.last.bytes
+	}
+	last, ok := e.known[p]
+	if !ok {
+		if e.known == nil || len(e.known) >= maxExtents {
+			e.known = make(map[*op.Program]extent)
+		}
+		last = extentOf(p, rank)
+		e.known[p] = last
+	}
+	e.last = last
+	return last.bytes
 }
 
 // acceptCalls checks that the communicator is this device's and that the
@@ -29,10 +54,7 @@ func (d *Device) acceptCalls(o *op.Op) error {
 		return b.err
 	}
 	for call := o.Call; call != nil; call = call.Next {
-		if c.extent.program != call.Program {
-			c.extent = c.extentOf(call.Program)
-		}
-		bytes := c.extent.bytes
+		bytes := c.extents.of(call.Program, c.rank)
 		if call.Collective == op.AllToAllV {
 			var err error
 			if bytes, err = c.vectorExtent(call); err != nil {
@@ -88,13 +110,13 @@ func (d *Device) acceptArea(v op.View, bytes int64) error {
 	return nil
 }
 
-func (c *comm) extentOf(p *op.Program) extent {
+func extentOf(p *op.Program, rank int) extent {
 	e := extent{program: p}
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		for _, places := range [...][]op.Place{s.Sources, s.Dests} {
 			for _, at := range places {
-				if int(at.Rank) == c.rank && at.Area != op.AreaSlot {
+				if int(at.Rank) == rank && at.Area != op.AreaSlot {
 					e.bytes[at.Area] = max(e.bytes[at.Area], at.Off+s.Bytes)
 				}
 			}

@@ -26,7 +26,7 @@ type comm struct {
 	closed bool
 
 	submitted uint64 // number of the last call that was submitted; the guest's
-	extent    extent
+	extents   extents
 	done      counter // number of the last call that is complete here
 	broken    atomic.Pointer[brokenComm]
 

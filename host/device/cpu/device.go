@@ -1,7 +1,7 @@
 // Package cpu is the device that every machine has: buffers are shared memory
 // that the ranks of a node map from each other, streams are executed by the
 // guest's own thread where that is faster and by worker goroutines where they
-// must overlap. Start with [Open].
+// must overlap. Start with [Open]; [Device.NewComm] is where collectives begin.
 //
 // Each rank has one arena, a memfd with a control region (signal pads,
 // mailboxes, a table of generations) and a heap. A peer maps it once; from
