@@ -38,17 +38,22 @@ func run(world *ccrun.World, algorithms []string) error {
 	if err != nil {
 		return err
 	}
+	var suites []*suite
 	for _, comm := range []*ccrun.Comm{whole, part} {
 		s, err := newSuite(world, comm)
 		if err != nil {
 			return err
 		}
+		suites = append(suites, s)
 		for _, algorithm := range append([]string{""}, algorithms...) {
 			if err := s.algorithm(algorithm); err != nil {
 				return fmt.Errorf("rank %d of %d, algorithm %q: %w", comm.Rank(), comm.Size(), algorithm, err)
 			}
 		}
 		fmt.Printf("rank %d of %d: %d calls\n", comm.Rank(), comm.Size(), s.calls)
+	}
+	if err := groups(suites[0], suites[1]); err != nil {
+		return fmt.Errorf("rank %d: %w", world.Rank(), err)
 	}
 	return errors.Join(part.Free(), whole.Free())
 }
