@@ -10,9 +10,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/term"
@@ -38,8 +40,9 @@ func main() {
 }
 
 func processState() *state {
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	// A write to a pipe that nobody reads is to fail, not to end the process,
+	// which would leave the run directory behind.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	self, err := os.Executable()
 	if err != nil {
 		self = os.Args[0]
@@ -52,14 +55,46 @@ func processState() *state {
 		args:           os.Args,
 		environ:        os.Environ(),
 		env:            os.Getenv,
-		stdout:         os.Stdout,
+		stdout:         &abandonable{out: os.Stdout},
 		stderr:         os.Stderr,
 		stdoutTerminal: term.IsTerminal(int(os.Stdout.Fd())),
 		stderrTerminal: term.IsTerminal(int(os.Stderr.Fd())),
-		signals:        signals,
+		signals:        stopSignals(),
 		exit:           os.Exit,
 		self:           self,
 		tempDir:        os.TempDir(),
 		cacheDir:       cache,
 	}
+}
+
+// stopSignals passes on the signals that end a run, but for those that whoever
+// started this process has told it to ignore, as nohup does.
+func stopSignals() <-chan os.Signal {
+	signals := make(chan os.Signal, 2)
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) {
+			signal.Notify(signals, s)
+		}
+	}
+	return signals
+}
+
+// abandonable is an output whose reader may leave, as head does when it has
+// seen enough: nothing is written from then on, and that is no error.
+type abandonable struct {
+	out       io.Writer
+	abandoned atomic.Bool
+}
+
+// Write implements io.Writer.
+func (a *abandonable) Write(p []byte) (int, error) {
+	if a.abandoned.Load() {
+		return len(p), nil
+	}
+	n, err := a.out.Write(p)
+	if errors.Is(err, syscall.EPIPE) {
+		a.abandoned.Store(true)
+		return len(p), nil
+	}
+	return n, err
 }
