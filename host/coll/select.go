@@ -15,28 +15,41 @@ type Rule struct {
 type Table []Rule
 
 // DefaultTable is what is used without calibration. Slots save one of two
-// synchronisations for a second copy, so they are for what fits into the first
-// cache; beyond, direct moves the least.
+// synchronisations for a second copy. Between two ranks, each on a processor of
+// its own, synchronising costs less than copying 2 KiB; where ranks share
+// processors it costs a change of process, as much as copying some 16 KiB.
 func DefaultTable() Table {
+	const pairBytes, crowdBytes = 2 << 10, 16 << 10
 	return Table{
-		{Collective: op.AllReduce, RanksMax: 16, BytesMax: op.SlotBytesMax, Algorithm: Oneshot},
-		{Collective: op.AllReduce, BytesMax: 2 << 10, Algorithm: Doubling},
+		{Collective: op.AllReduce, RanksMax: 2, BytesMax: pairBytes, Algorithm: Oneshot},
+		{Collective: op.AllReduce, RanksMax: 2, Algorithm: Direct},
+		{Collective: op.AllReduce, RanksMax: 16, BytesMax: crowdBytes / 4, Algorithm: Oneshot},
+		{Collective: op.AllReduce, RanksMax: 16, Algorithm: Direct},
+		{Collective: op.AllReduce, BytesMax: pairBytes, Algorithm: Doubling},
 		{Collective: op.AllReduce, Algorithm: Direct},
-		{Collective: op.AllGather, Algorithm: Oneshot},
+		{Collective: op.AllGather, RanksMax: 2, BytesMax: pairBytes, Algorithm: Oneshot},
+		{Collective: op.AllGather, RanksMax: 2, Algorithm: Direct},
+		{Collective: op.AllGather, BytesMax: crowdBytes, Algorithm: Oneshot},
 		{Collective: op.AllGather, Algorithm: Direct},
-		{Collective: op.ReduceScatter, Algorithm: Oneshot},
+		{Collective: op.ReduceScatter, RanksMax: 2, BytesMax: pairBytes, Algorithm: Oneshot},
+		{Collective: op.ReduceScatter, RanksMax: 2, Algorithm: Direct},
+		{Collective: op.ReduceScatter, BytesMax: crowdBytes, Algorithm: Oneshot},
 		{Collective: op.ReduceScatter, Algorithm: Direct},
-		{Collective: op.Broadcast, RanksMax: 16, BytesMax: op.SlotBytesMax, Algorithm: Oneshot},
-		{Collective: op.Broadcast, BytesMax: op.SlotBytesMax, Algorithm: Tree},
+		{Collective: op.Broadcast, RanksMax: 2, BytesMax: pairBytes, Algorithm: Oneshot},
+		{Collective: op.Broadcast, RanksMax: 2, Algorithm: Direct},
+		{Collective: op.Broadcast, RanksMax: 16, BytesMax: crowdBytes, Algorithm: Oneshot},
+		{Collective: op.Broadcast, BytesMax: crowdBytes, Algorithm: Tree},
 		{Collective: op.Broadcast, Algorithm: Direct},
-		{Collective: op.ReduceTo, RanksMax: 16, BytesMax: op.SlotBytesMax, Algorithm: Oneshot},
-		{Collective: op.ReduceTo, BytesMax: 4 << 10, Algorithm: Tree},
+		{Collective: op.ReduceTo, RanksMax: 16, BytesMax: crowdBytes, Algorithm: Oneshot},
+		{Collective: op.ReduceTo, BytesMax: crowdBytes / 4, Algorithm: Tree},
 		{Collective: op.ReduceTo, Algorithm: Direct},
-		{Collective: op.Gather, Algorithm: Oneshot},
+		{Collective: op.Gather, BytesMax: crowdBytes, Algorithm: Oneshot},
 		{Collective: op.Gather, Algorithm: Direct},
-		{Collective: op.Scatter, Algorithm: Oneshot},
+		{Collective: op.Scatter, BytesMax: crowdBytes, Algorithm: Oneshot},
 		{Collective: op.Scatter, Algorithm: Direct},
-		{Collective: op.AllToAll, Algorithm: Oneshot},
+		{Collective: op.AllToAll, RanksMax: 2, BytesMax: pairBytes, Algorithm: Oneshot},
+		{Collective: op.AllToAll, RanksMax: 2, Algorithm: Direct},
+		{Collective: op.AllToAll, BytesMax: crowdBytes, Algorithm: Oneshot},
 		{Collective: op.AllToAll, Algorithm: Direct},
 		{Collective: op.AllToAll, Algorithm: Swap},
 		{Collective: op.AllToAllV, Algorithm: Direct},
