@@ -155,7 +155,7 @@ func (c *call) setCalls(o *op.Op, at uint16) error {
 	if c.trace.sequence > math.MaxUint32-op.MaxGroup {
 		return refuse(abi.Limit, "%d collectives were begun", c.trace.sequence)
 	}
-	o.Comm, o.Call = c.group.comms[at].Comm, &c.group.calls[at]
+	o.Comm, o.Call = c.group.comms[at].op, &c.group.calls[at]
 	o.Term.Collective = c.trace.sequence + 1
 	return nil
 }

@@ -17,10 +17,11 @@ import (
 // comm is what a communicator handle names.
 type comm struct {
 	device.Comm
-	name    string // the same on all its ranks, and no other communicator's
-	group   uint16 // likewise, but numbers are used again after 65,535
-	ranks   []int  // of the world, by rank of the communicator
-	splits  int    // that are complete
+	op      op.Comm // the same, so that it need not be converted for each call
+	name    string  // the same on all its ranks, and no other communicator's
+	group   uint16  // likewise, but numbers are used again after 65,535
+	ranks   []int   // of the world, by rank of the communicator
+	splits  int     // that are complete
 	pending *splitVote
 	plans   map[string]*plan
 }
@@ -91,7 +92,7 @@ func (c *call) newComm(n *comm, timeout time.Duration) (uint64, error) {
 	if err != nil {
 		return 0, withoutOperation(err)
 	}
-	n.Comm, n.plans = made, make(map[string]*plan)
+	n.Comm, n.op, n.plans = made, made, make(map[string]*plan)
 	return c.comms.add(n), nil
 }
 

@@ -1,6 +1,7 @@
 package module
 
 import (
+	"bytes"
 	"math"
 
 	"github.com/ccrun/ccrun/host/abi"
@@ -20,13 +21,10 @@ type reducedCheck struct {
 	red      op.RedOp
 	seeds    []uint64
 	at       int64 // first byte of the pattern
-	exact    float64
 	got      [verifyBlockElements * 8]byte
 	want     [verifyBlockElements * 8]byte
 	part     [verifyBlockElements * 8]byte
-	total    [verifyBlockElements]float64
-	integers [verifyBlockElements]int64
-	bound    [verifyBlockElements]float64 // on what partial results can be, in size
+	totals   [verifyBlockElements]int64 // exact or, of integers, before it wraps
 	mismatch int64
 	firstBad int64
 }
@@ -35,42 +33,41 @@ type reducedCheck struct {
 // many elements differ from the reduction and where the first does. invalid:
 // no seeds, or too many; unsupported: a region that this device cannot read.
 func bufferVerifyReduced(c *call) error {
-	v, bytes := op.View{Buf: c.buffer[0], Off: c.int64(2)}, c.int64(3)
+	v, length := op.View{Buf: c.buffer[0], Off: c.int64(2)}, c.int64(3)
 	check := &reducedCheck{dtype: op.Dtype(c.uint32(4)), red: op.RedOp(c.uint32(5)), at: c.int64(8), firstBad: -1}
-	if err := check.accept(c.in, v, bytes); err != nil {
+	if err := check.accept(c.in, v, length); err != nil {
 		return err
 	}
 	if err := c.stream.Sync(device.Forever); err != nil {
 		return err
 	}
 	size := int64(check.dtype.Size())
-	for done := int64(0); done < bytes; {
-		n := min(bytes-done, verifyBlockElements*size)
+	for done := int64(0); done < length; {
+		n := min(length-done, verifyBlockElements*size)
 		if err := c.config.Device.Read(check.got[:n], op.View{Buf: v.Buf, Off: v.Off + done}); err != nil {
 			return err
 		}
 		check.block(done, int(n))
 		done += n
 	}
-	c.config.Recorder.CountVerified(bytes, check.mismatch)
+	c.config.Recorder.CountVerified(length, check.mismatch)
 	put64(c.out[0], uint64(check.mismatch))
 	put64(c.out[0][8:], uint64(check.firstBad))
 	return nil
 }
 
-func (k *reducedCheck) accept(seeds []byte, v op.View, bytes int64) error {
+func (k *reducedCheck) accept(seeds []byte, v op.View, length int64) error {
 	size := int64(k.dtype.Size())
 	switch count := len(seeds) / 8; {
 	case count == 0 || count > maxSeeds:
 		return refuse(abi.Invalid, "seeds: %d, not 1 to %d", count, maxSeeds)
-	case bytes%size != 0 || k.at%size != 0 || k.at > math.MaxInt64-bytes:
-		return refuse(abi.Range, "%d bytes from byte %d on are not whole elements of type %v", bytes, k.at, k.dtype)
+	case length%size != 0 || k.at%size != 0 || k.at > math.MaxInt64-length:
+		return refuse(abi.Range, "%d bytes from byte %d on are not whole elements of type %v", length, k.at, k.dtype)
 	}
 	for ; len(seeds) > 0; seeds = seeds[8:] {
 		k.seeds = append(k.seeds, get64(seeds))
 	}
-	k.exact = exactIntegers(k.dtype)
-	return checkView(v, bytes)
+	return checkView(v, length)
 }
 
 // exactIntegers is the size up to which a type holds every whole number.
@@ -91,14 +88,17 @@ func exactIntegers(t op.Dtype) float64 {
 // block compares n bytes of got, which lie done bytes into the region.
 func (k *reducedCheck) block(done int64, n int) {
 	size := k.dtype.Size()
-	if k.dtype == op.U8 || k.dtype == op.I32 || k.dtype == op.I64 {
+	first := uint64(k.at+done) / uint64(size)
+	if k.isInteger() {
 		k.expectIntegers(done, n)
 	} else {
-		k.expectFloats(done, n)
+		k.expectFloats(first, n)
 	}
-	for i := range n / size {
-		at := i * size
-		if string(k.got[at:at+size]) == string(k.want[at:at+size]) || k.close(i) {
+	if bytes.Equal(k.got[:n], k.want[:n]) {
+		return
+	}
+	for at := 0; at < n; at += size {
+		if bytes.Equal(k.got[at:at+size], k.want[at:at+size]) || !k.isInteger() && k.rounded(at, first+uint64(at/size)) {
 			continue
 		}
 		if k.firstBad < 0 {
@@ -108,22 +108,26 @@ func (k *reducedCheck) block(done int64, n int) {
 	}
 }
 
+func (k *reducedCheck) isInteger() bool {
+	return k.dtype == op.U8 || k.dtype == op.I32 || k.dtype == op.I64
+}
+
 // expectIntegers computes what the region must hold; sums and products wrap.
 func (k *reducedCheck) expectIntegers(done int64, n int) {
 	size := k.dtype.Size()
+	totals := k.totals[:n/size]
 	for s, seed := range k.seeds {
 		op.FillPattern(k.part[:n], k.dtype, seed, k.at+done)
-		for i := range n / size {
+		for i := range totals {
 			v := integerAt(k.part[i*size:], k.dtype)
 			if s == 0 {
-				k.integers[i] = v
+				totals[i] = v
 				continue
 			}
-			k.integers[i] = combineIntegers(k.red, k.integers[i], v)
+			totals[i] = combineIntegers(k.red, totals[i], v)
 		}
 	}
-	for i := range n / size {
-		v := k.integers[i]
+	for i, v := range totals {
 		if k.red == op.Avg {
 			v = wrapInteger(v, k.dtype) / int64(len(k.seeds))
 		}
@@ -141,6 +145,99 @@ func combineIntegers(red op.RedOp, a, b int64) int64 {
 		return max(a, b)
 	}
 	return a + b
+}
+
+// expectFloats computes what n bytes from element first on must hold.
+func (k *reducedCheck) expectFloats(first uint64, n int) {
+	size := k.dtype.Size()
+	if k.red == op.Prod || k.red == op.Avg {
+		for i := range n / size {
+			total, _ := k.reduce(first + uint64(i))
+			op.PutNumber(k.want[i*size:], k.dtype, total)
+		}
+		return
+	}
+	totals := k.totals[:n/size] // of numbers from -8 to 7: no need for floats
+	for s, seed := range k.seeds {
+		for i := range totals {
+			v := int64(op.PatternElement(seed, first+uint64(i)))
+			if s == 0 {
+				totals[i] = v
+				continue
+			}
+			totals[i] = combineIntegers(k.red, totals[i], v)
+		}
+	}
+	for i, v := range totals {
+		putFloat(k.want[i*size:], k.dtype, v)
+	}
+}
+
+// putFloat is op.PutNumber of a small whole number, without its roundings for
+// the longer types, which have none to do.
+func putFloat(b []byte, t op.Dtype, v int64) {
+	switch t {
+	case op.F32:
+		put32(b, math.Float32bits(float32(v)))
+	case op.F64:
+		put64(b, math.Float64bits(float64(v)))
+	default:
+		op.PutNumber(b, t, float64(v))
+	}
+}
+
+// reduce gives what an element must be, and a bound on the size of partial
+// results in any order.
+func (k *reducedCheck) reduce(element uint64) (total, bound float64) {
+	for s, seed := range k.seeds {
+		v := float64(op.PatternElement(seed, element))
+		switch {
+		case s == 0:
+			total, bound = v, max(1, math.Abs(v))
+		case k.red == op.Prod:
+			total, bound = total*v, bound*max(1, math.Abs(v))
+		case k.red == op.Min:
+			total = min(total, v)
+		case k.red == op.Max:
+			total = max(total, v)
+		default:
+			total, bound = total+v, bound+math.Abs(v)
+		}
+	}
+	if k.red == op.Avg {
+		total /= float64(len(k.seeds))
+	}
+	return total, bound
+}
+
+// rounded reports whether the element at a byte of got, which is not what was
+// expected, is so because of rounding: on the way, if a partial result may be
+// too large for its type, or of an average.
+func (k *reducedCheck) rounded(at int, element uint64) bool {
+	if k.red == op.Min || k.red == op.Max {
+		return false
+	}
+	got := numberAt(k.got[at:], k.dtype)
+	want, bound := k.reduce(element)
+	exact := exactIntegers(k.dtype)
+	switch {
+	case got == 0 && want == 0: // of either sign
+		return true
+	case bound <= exact && k.red != op.Avg:
+		return false
+	case bound > largest(k.dtype) && (math.IsInf(got, 0) || got != got): // overflow on the way
+		return true
+	}
+	// Each step and the quotient may be off by half a unit of their results:
+	// those of a sum may be larger than the sum, those of a product are not.
+	size, roundings := math.Abs(want), 1.0
+	if bound > exact {
+		roundings += float64(len(k.seeds))
+		if k.red != op.Prod {
+			size = max(size, bound)
+		}
+	}
+	return math.Abs(got-want) <= roundings*size*2/exact
 }
 
 func integerAt(b []byte, t op.Dtype) int64 {
@@ -173,73 +270,6 @@ func putInteger(b []byte, t op.Dtype, v int64) {
 	default:
 		put64(b, uint64(v))
 	}
-}
-
-// expectFloats computes what the region must hold, and for each element a
-// bound on the partial results in any order.
-func (k *reducedCheck) expectFloats(done int64, n int) {
-	size := k.dtype.Size()
-	first := uint64(k.at+done) / uint64(size)
-	for i := range n / size {
-		total, bound := 0.0, 0.0
-		for s, seed := range k.seeds {
-			v := float64(op.PatternElement(seed, first+uint64(i)))
-			if s == 0 {
-				total, bound = v, max(1, math.Abs(v))
-				continue
-			}
-			total, bound = combineFloats(k.red, total, bound, v)
-		}
-		if k.red == op.Avg {
-			total /= float64(len(k.seeds))
-		}
-		k.total[i], k.bound[i] = total, bound
-		op.PutNumber(k.want[i*size:], k.dtype, total)
-	}
-}
-
-func combineFloats(red op.RedOp, total, bound, v float64) (float64, float64) {
-	switch red {
-	case op.Prod:
-		return total * v, bound * max(1, math.Abs(v))
-	case op.Min:
-		return min(total, v), 1
-	case op.Max:
-		return max(total, v), 1
-	}
-	return total + v, bound + math.Abs(v)
-}
-
-// close reports whether element i, which is not what was expected, is so
-// because of rounding: on the way if a partial result may be too large for its
-// type, or of an average.
-func (k *reducedCheck) close(i int) bool {
-	if k.dtype == op.U8 || k.dtype == op.I32 || k.dtype == op.I64 || k.red == op.Min || k.red == op.Max {
-		return false
-	}
-	got, want := numberAt(k.got[i*k.dtype.Size():], k.dtype), k.total[i]
-	if got == 0 && want == 0 {
-		return true // of either sign
-	}
-	roundings := 1.0 // of the quotient
-	if k.bound[i] > k.exact {
-		roundings += float64(len(k.seeds))
-	} else if k.red != op.Avg {
-		return false
-	}
-	if limit := largest(k.dtype); k.bound[i] > limit && (math.IsInf(got, 0) || got != got) {
-		return true // overflow on the way
-	}
-	return math.Abs(got-want) <= roundings*max(math.Abs(want), k.slack(i))*2/k.exact
-}
-
-// slack is the size of partial results that may have been rounded: those of a
-// sum may be larger than the sum, those of a product are not in general.
-func (k *reducedCheck) slack(i int) float64 {
-	if k.red == op.Prod || k.bound[i] <= k.exact {
-		return 0
-	}
-	return k.bound[i]
 }
 
 func largest(t op.Dtype) float64 {
