@@ -10,7 +10,8 @@
 //   - guest: the user's Wasm module. host: ccrun around it.
 //   - world: all ranks of a run. rank: one of them, numbered from 0, and its
 //     process; local rank: its number on its node. peer: another rank, seen
-//     from this one. group: a communicator, some of the ranks.
+//     from this one. group: the number of a communicator; or calls that are
+//     submitted together.
 //   - device: what carries out operations for one rank: cpu, cuda or sim.
 //   - buffer: device memory. Own: allocated here. Looked up, or imported: a
 //     peer's, reached through a handle. View: a place in a buffer.
@@ -28,6 +29,9 @@
 //     channel: one of a pair of ranks' message queues.
 //   - collective: something that ranks do together, numbered from 1 in the
 //     order of beginning. S: its size as nccl-tests counts it.
+//   - communicator (comm): ranks that call collectives together, in one order.
+//     call: a collective that the host carries out on one. In place: a call's
+//     input lies where its output goes. program: what one rank does of a call.
 //   - chunk (rank-chunk): the part of a collective that one rank contributes
 //     or owns. slice: a pipelined part of a chunk. flow: one of the parallel
 //     paths of a chunk. message: one transfer of a flow. step: a round of the

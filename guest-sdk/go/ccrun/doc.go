@@ -11,11 +11,16 @@
 //	stream.Wait(other, 0, 1)
 //	err = stream.Sync()                   // the first failure of any of them
 //
+// What all ranks do together, the host can do as well:
+//
+//	comm, err := world.Comm()             // or comm.Split(color, key)
+//	stream.AllReduce(comm, ccrun.Sum, ccrun.F32, out, in)
+//
 // Operations on a [Stream] return nothing: the stream keeps its first failure,
 // ignores what follows, and Sync, Query and Err report it. Sizes and offsets
 // are bytes, places are [Region] values, slots and channels begin at 0,
 // signals only grow. Build with GOOS=wasip1 GOARCH=wasm go build.
 //
-// Package ccruntest runs guest code natively, in unit tests. The package holds
-// no algorithm: those are the guest's own.
+// Package ccruntest runs guest code natively, in unit tests; package rings has
+// the schedules of rings. This package holds no algorithm.
 package ccrun
