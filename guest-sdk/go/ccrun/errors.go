@@ -1,6 +1,10 @@
 package ccrun
 
-import "github.com/ccrun/ccrun/guest-sdk/go/ccrun/raw"
+import (
+	"strings"
+
+	"github.com/ccrun/ccrun/guest-sdk/go/ccrun/raw"
+)
 
 // Errno is the condition behind an error. Test for one with errors.Is:
 // errors.Is(err, ccrun.ErrStale).
@@ -49,7 +53,8 @@ func (w *World) check(call string, errno raw.Errno) error {
 	if errno == raw.OK {
 		return nil
 	}
-	return &Error{Call: call, Errno: Errno(errno), Text: w.lastError()}
+	// The host's text begins with the call's name, too.
+	return &Error{Call: call, Errno: Errno(errno), Text: strings.TrimPrefix(w.lastError(), call+": ")}
 }
 
 // lastError is the host's text for the call that failed last.

@@ -1,0 +1,44 @@
+// Desync has rank 0 call another collective than the others, or the same one of
+// another size if it has an argument.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/ccrun/ccrun/guest-sdk/go/ccrun"
+)
+
+func main() {
+	world, err := ccrun.Open()
+	if err == nil {
+		err = run(world, len(os.Args) > 1)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(world *ccrun.World, size bool) error {
+	comm, err := world.Comm()
+	if err != nil {
+		return err
+	}
+	b, err1 := world.Alloc(1 << 20)
+	s, err2 := world.NewStream()
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	s.Barrier(comm)
+	switch {
+	case world.Rank() > 0:
+		s.AllReduce(comm, ccrun.Sum, ccrun.F32, b.At(0, 4096), ccrun.Region{})
+	case size:
+		s.AllReduce(comm, ccrun.Sum, ccrun.F32, b.At(0, 8192), ccrun.Region{})
+	default:
+		s.AllGather(comm, ccrun.F32, b.At(0, 4096*int64(world.Size())), ccrun.Region{})
+	}
+	return s.Sync()
+}
