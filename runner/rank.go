@@ -170,6 +170,9 @@ func (r *rank) watch() {
 // execute runs the guest, and then what it has left running in its streams,
 // which its peers may wait for.
 func (r *rank) execute(ctx context.Context) guest.Exit {
+	if r.spec.Native != "" {
+		return r.executeNative()
+	}
 	exit := r.runtime.Run(r.instance.Context(ctx), r.guest, r.spec.WasmPath, guest.WASI{
 		Args: r.spec.Args, Stdout: r.stdout, Stderr: r.stderr, Seed: r.spec.Seed, Rank: r.spec.Rank,
 		Stop: r.stop, Cause: func() error { return fmt.Errorf("%w: %w", device.ErrAborted, r.order) },

@@ -20,6 +20,7 @@ type Config struct {
 	WasmPath string
 	Args     []string // the guest's own
 	Ranks    int      // 0 for what the launcher's environment says, or [DefaultRanks]
+	Native   string   // from [bench.Options.Job]: a benchmark that ranks carry out instead of the guest
 	Device   string   // "auto" or a name in host/device/all
 
 	Timeout           time.Duration // of the whole run, 0 for none

@@ -30,6 +30,8 @@ type spec struct {
 	Args     []string `json:"args"`
 	CacheDir string   `json:"cache_dir"`
 
+	Native string `json:"native,omitempty"` // a benchmark to carry out in the guest's place
+
 	Device            string        `json:"device"`
 	OpTimeout         time.Duration `json:"op_timeout_ns"`
 	MemoryBytes       int64         `json:"memory_bytes"`

@@ -90,6 +90,11 @@ func (m *measurement) run(ctx context.Context) error {
 	results := m.options.NewResults(m.rows, m.row)
 	c := m.config(path)
 	c.Stdout = results
+	if m.flags.native {
+		if c.Native, err = m.options.Job(); err != nil {
+			return fmt.Errorf("benchmark: %w", err)
+		}
+	}
 	result, err := runner.Run(ctx, c)
 	if err != nil {
 		return cmp.Or(context.Cause(ctx), err)

@@ -42,6 +42,7 @@ type benchOptions struct {
 	trace     levelValue
 	device    string
 	noPin     bool
+	native    bool
 
 	launched bool    // by another launcher
 	minBusBW float64 // negative for none
@@ -89,6 +90,7 @@ func (o *benchOptions) flags() []cli.Flag {
 		textFlag(&o.algorithm, "", "use `NAME` instead of what the host selects", "algorithm"),
 		valueFlag(&o.trace, "record `LEVEL` and what is coarser: off, collective, flow, slice, message", "trace"),
 		textFlag(&o.device, "auto", "carry operations out on `DEVICE`: auto, cpu", "device"),
+		boolFlag(&o.native, "measure without Wasm and without checks, to see what the sandbox costs", "native"),
 		boolFlag(&o.noPin, "do not pin rank i to CPU i", "no-pin"),
 	}
 }
@@ -169,6 +171,9 @@ func (o *benchOptions) options() (*bench.Options, error) {
 		Iterations: o.iterations, Warmup: o.warmup, Aggregated: o.aggregated, Average: bench.Average(o.average),
 		PerIteration: o.perIteration, PerIterationSkip: o.perIterationSkip, Checks: o.checks, Blocking: o.blocking,
 		ProcessorTime: o.processorTime != 0, Timestamps: o.timestamps, Memory: o.memory, Unalign: o.unalign, Algorithm: o.algorithm,
+	}
+	if o.native {
+		b.Checks = 0
 	}
 	if err := b.Check(); err != nil {
 		return nil, usageError{err.Error(), "see ccrun bench --help"}

@@ -42,19 +42,16 @@ func (r *Results) Write(lines []byte) (int, error) {
 	return len(lines), nil
 }
 
-// Err says what is wrong with what was read, nil if rows are complete.
+// Err says what is wrong with what was read, nil if all rows are complete.
 func (r *Results) Err() error {
 	switch {
 	case r.err != nil:
 		return r.err
-	case len(r.words) > 0 || r.first != nil:
+	case r.at < len(r.rows):
 		return fmt.Errorf("results: row %d of %d is not complete", r.at+1, len(r.rows))
 	}
 	return nil
 }
-
-// Done is how many rows were read.
-func (r *Results) Done() int { return r.at }
 
 // take completes a placement when all its numbers are there.
 func (r *Results) take() {
