@@ -3,14 +3,12 @@ package runner
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -441,96 +439,5 @@ func TestUnusableCacheIsDoneWithout(t *testing.T) {
 	r := start(t, t.Context(), config)
 	if r.ExitCode != 0 || !strings.Contains(r.stderr.String(), "compiled workflows are not kept") {
 		t.Errorf("%d, %q", r.ExitCode, &r.stderr)
-	}
-}
-
-// joinMain is one process of a run that "another launcher" has started.
-func joinMain() int {
-	var c Config
-	if err := json.Unmarshal([]byte(os.Getenv(joinVariable)), &c); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return ExitInternal
-	}
-	c.Env, c.Environ, c.Stdout, c.Stderr = os.Getenv, os.Environ(), os.Stdout, os.Stderr
-	c.Environ = withoutVariable(c.Environ, joinVariable)
-	r, err := Run(context.Background(), c)
-	if err != nil {
-		fmt.Println("refused:", err)
-		return refusal(err).Code
-	}
-	defer func() { _ = r.Remove() }()
-	if r.Verdict != nil {
-		fmt.Println(r.Verdict.Text)
-	}
-	return r.ExitCode
-}
-
-// encode gives what of a Config is data.
-func encode(t *testing.T, c Config) string {
-	t.Helper()
-	data, err := json.Marshal(struct {
-		WasmPath, Device, Self, CacheDir, TempDir, RunDir string
-		Timeout                                           time.Duration
-		Pin                                               bool
-	}{c.WasmPath, c.Device, c.Self, c.CacheDir, c.TempDir, c.RunDir, c.Timeout, c.Pin})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
-}
-
-// join starts a process for each environment and gives exit codes and outputs.
-func join(t *testing.T, c Config, environments ...string) string {
-	t.Helper()
-	config := encode(t, c)
-	outcomes := make([]string, len(environments))
-	var running sync.WaitGroup
-	for i, env := range environments {
-		cmd := exec.Command(c.Self)
-		cmd.Env = append(append(os.Environ(), joinVariable+"="+config), strings.Fields(env)...)
-		running.Go(func() {
-			out, _ := cmd.Output()
-			outcomes[i] = fmt.Sprintf("%d %s", cmd.ProcessState.ExitCode(), strings.TrimSpace(string(out)))
-		})
-	}
-	running.Wait()
-	if !isEmpty(t, c.TempDir) {
-		t.Error("files are left behind")
-	}
-	return strings.Join(outcomes, "\n")
-}
-
-func byHand(rank, size int) string {
-	return fmt.Sprintf("RANK=%d WORLD_SIZE=%d MASTER_ADDR=localhost MASTER_PORT=29500", rank, size)
-}
-
-func TestJoin(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		body []byte
-		envs []string
-		want string
-	}{
-		{"three by hand", enterBarrier(), []string{byHand(2, 3), byHand(1, 3), byHand(0, 3)}, "0 \n0 \n0"},
-		{"one alone", enterBarrier(), []string{byHand(0, 1)}, "0"},
-		{"trap of the launcher's", wasm.Code(enterBarrier(), only(wasm.Unreachable()), enterBarrier()), []string{byHand(0, 2), byHand(1, 2)},
-			"107 rank 0 trapped: unreachable\nat main.work\nat runtime.start\n107"},
-		{"deadlock", wasm.Code(enterBarrier(), only(exit(0)), enterBarrier()), []string{byHand(0, 2), byHand(1, 2)},
-			"112 deadlock: no rank can move\nrank 0 has ended: its guest returned\nrank 1 waits in main.work: barrier 2: wait for rank 0, which has entered 1\n" +
-				"behind: rank 0 has ended (its guest returned) and rank 1 waits for it\n112"},
-		{"sizes disagree", enterBarrier(), []string{byHand(0, 2), byHand(1, 3)},
-			"104 rank 0 says that there are 2 ranks, rank 1 says 3\n104 refused: rank 0 says that there are 2 ranks, rank 1 says 3"},
-		{"one is missing", enterBarrier(), []string{byHand(0, 3), byHand(1, 3)}, "111 rank 2 has not joined\n111"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			config := testConfig(t, write(t, c.body), 0)
-			config.Timeout = time.Minute
-			if c.name == "one is missing" {
-				config.Timeout = 4 * time.Second
-			}
-			if got := strings.TrimSpace(join(t, config, c.envs...)); got != c.want {
-				t.Errorf("got\n%s\nwant\n%s", got, c.want)
-			}
-		})
 	}
 }

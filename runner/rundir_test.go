@@ -72,7 +72,7 @@ func TestMeetingsOfManyRunsInOnePlace(t *testing.T) {
 	var running sync.WaitGroup
 	for range 8 {
 		running.Go(func() {
-			for range 40 {
+			for range 80 {
 				d, err := openMeetingDir(c, p)
 				if err != nil {
 					t.Error(err)
