@@ -70,7 +70,11 @@ func commWorld(c *call) error {
 	for rank := range ranks {
 		ranks[rank] = rank
 	}
-	handle, err := c.newComm(&comm{name: "world." + strconv.Itoa(c.world.made), ranks: ranks}, c.timeout(0))
+	n, began, timeout := &comm{name: "world." + strconv.Itoa(c.world.made), ranks: ranks}, time.Now(), c.timeout(0)
+	if err := c.meetWorld(n.name, timeout); err != nil {
+		return err
+	}
+	handle, err := c.newComm(n, remaining(timeout, began))
 	if err != nil {
 		return err
 	}
@@ -78,6 +82,27 @@ func commWorld(c *call) error {
 	put64(c.out[0], handle)
 	return nil
 }
+
+// meetWorld waits until all ranks have asked for the communicator of that name:
+// here, where the flight recorder is told, so that making one does not wait
+// long for anyone.
+func (c *call) meetWorld(name string, timeout time.Duration) error {
+	if err := c.config.Exchange.Set(joinKey(name, c.config.Rank), []byte{1}); err != nil {
+		return fmt.Errorf("communicator: %w", err)
+	}
+	began := time.Now()
+	for rank := range c.config.Size {
+		_, err := c.awaitKey(joinKey(name, rank), remaining(timeout, began), flight.Wait{
+			Kind: uint8(op.ShareLookup), Peer: rank, Since: c.config.Device.Now(), Name: "communicator " + name,
+		})
+		if err != nil {
+			return fmt.Errorf("communicator with rank %d: %w", rank, err)
+		}
+	}
+	return nil
+}
+
+func joinKey(name string, rank int) string { return fmt.Sprintf("join/%s/%d", name, rank) }
 
 // newComm has the device make n and gives its handle.
 func (c *call) newComm(n *comm, timeout time.Duration) (uint64, error) {

@@ -67,6 +67,7 @@ func fuzzRun(t *testing.T, e *engine, recorder *flight.Writer, input []byte) str
 func newFuzzGuest(t *testing.T, e *engine, recorder *flight.Writer, input []byte) *fuzzGuest {
 	exchange := newMemoryExchange()
 	exchange.noWait = true
+	joinWorld(t, exchange, 2)
 	world := newFakeWorld(2, true)
 	world.devices[0].recorder = recorder
 	g := &fuzzGuest{world: world}

@@ -78,6 +78,7 @@ func newLoneRank(t testing.TB, e *engine, size int) *testRank {
 	t.Helper()
 	exchange := newMemoryExchange()
 	exchange.noWait = true
+	joinWorld(t, exchange, size)
 	w := newFakeWorld(size, true)
 	return newTestRank(t, e, Config{Size: size, Seed: 42, Device: w.devices[0], Exchange: exchange, OpTimeout: 1})
 }
@@ -139,3 +140,13 @@ func (r *testRank) text(s string) (pointer, length uint64) {
 }
 
 var _ device.Device = (*fakeDevice)(nil)
+
+// joinWorld has all ranks ask for the world's communicator.
+func joinWorld(t testing.TB, exchange *memoryExchange, size int) {
+	t.Helper()
+	for rank := range size {
+		if err := exchange.Set(joinKey("world.0", rank), []byte{1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
