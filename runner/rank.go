@@ -15,6 +15,7 @@ import (
 	"github.com/tetratelabs/wazero"
 
 	"github.com/ccrun/ccrun/host/device"
+	"github.com/ccrun/ccrun/host/device/fault"
 	"github.com/ccrun/ccrun/host/flight"
 	"github.com/ccrun/ccrun/host/module"
 	"github.com/ccrun/ccrun/runner/guest"
@@ -135,6 +136,9 @@ func (r *rank) open(ctx context.Context) (err error) {
 	})
 	if err != nil {
 		return fmt.Errorf("device %s: %w", opener.Name, err)
+	}
+	if r.device, err = fault.Wrap(r.device, s.Fault); err != nil {
+		return err
 	}
 	r.instance = module.New(module.Config{
 		Rank: s.Rank, Size: s.Size, LocalRank: s.LocalRank, LocalSize: s.LocalSize, Seed: s.Seed,

@@ -21,6 +21,7 @@ type Config struct {
 	Args     []string // the guest's own
 	Ranks    int      // 0 for what the launcher's environment says, or [DefaultRanks]
 	Native   string   // from [bench.Options.Job]: a benchmark that ranks carry out instead of the guest
+	Fault    string   // of package fault, that devices are to have; "" for none
 	Device   string   // "auto" or a name in host/device/all
 
 	Timeout           time.Duration // of the whole run, 0 for none

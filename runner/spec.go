@@ -31,6 +31,7 @@ type spec struct {
 	CacheDir string   `json:"cache_dir"`
 
 	Native string `json:"native,omitempty"` // a benchmark to carry out in the guest's place
+	Fault  string `json:"fault,omitempty"`  // that the device is to have; see package fault
 
 	Device            string        `json:"device"`
 	OpTimeout         time.Duration `json:"op_timeout_ns"`

@@ -43,6 +43,7 @@ type benchOptions struct {
 	device    string
 	noPin     bool
 	native    bool
+	fault     string
 
 	launched bool    // by another launcher
 	minBusBW float64 // negative for none
@@ -91,6 +92,7 @@ func (o *benchOptions) flags() []cli.Flag {
 		valueFlag(&o.trace, "record `LEVEL` and what is coarser: off, collective, flow, slice, message", "trace"),
 		textFlag(&o.device, "auto", "carry operations out on `DEVICE`: auto, cpu", "device"),
 		boolFlag(&o.native, "measure without Wasm and without checks, to see what the sandbox costs", "native"),
+		&cli.StringFlag{Name: "fault", Destination: &o.fault, Hidden: true}, // of package fault, to see that checks find it
 		boolFlag(&o.noPin, "do not pin rank i to CPU i", "no-pin"),
 	}
 }
