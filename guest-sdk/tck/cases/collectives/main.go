@@ -50,6 +50,7 @@ func run(world *ccrun.World, algorithms []string) error {
 				return fmt.Errorf("rank %d of %d, algorithm %q: %w", comm.Rank(), comm.Size(), algorithm, err)
 			}
 		}
+		comm.Options = ccrun.CallOptions{}
 		fmt.Printf("rank %d of %d: %d calls\n", comm.Rank(), comm.Size(), s.calls)
 	}
 	if err := groups(suites[0], suites[1]); err != nil {
