@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"runtime"
 	"slices"
@@ -134,22 +135,34 @@ func (c comparison) compare(ctx context.Context, peers []peer, s sweep, out io.W
 	for _, size := range s.sizes {
 		results[size.bytes] = rounds{}
 	}
-	list := contestantsOf(peers, s, results)
+	failed := map[string]error{}
+	list := contestantsOf(peers, s, results, failed)
 	for round := range c.rounds {
 		if err := (rounds{}).play(ctx, list, round, ccrun.ByteSize(0)); err != nil {
 			return err
 		}
 	}
 	writeComparison(out, s, results, namesOf(peers))
-	return nil
+	for _, name := range slices.Sorted(maps.Keys(failed)) {
+		fmt.Fprintf(out, "%s failed and was left out from then on: %v\n\n", name, failed[name])
+	}
+	return ctx.Err()
 }
 
 // contestantsOf wraps the peers that are fit: their times are sorted by size.
-func contestantsOf(peers []peer, s sweep, results map[int64]rounds) []contestant {
+// Those that fail are left out: one that spins may hang on a busy machine.
+func contestantsOf(peers []peer, s sweep, results map[int64]rounds, failed map[string]error) []contestant {
 	var list []contestant
 	add := func(name string, p peer, s sweep) {
 		list = append(list, contestant{p.name, func(ctx context.Context, _ ccrun.ByteSize) (nanosBy, error) {
+			if failed[name] != nil {
+				return nil, nil
+			}
 			measured, err := p.run(ctx, s)
+			if err != nil && name != ourName {
+				failed[name] = err
+				return nil, nil
+			}
 			if err != nil {
 				return nil, err
 			}

@@ -111,6 +111,15 @@ func TestCompare(t *testing.T) {
 	if c.describe(&out, peers); !strings.HasSuffix(out.String(), "\nabsent is left out: not here\n\n") {
 		t.Errorf("said %s", out.String())
 	}
+	hung := fakePeer("hung", 1)
+	hung.run = func(context.Context, sweep) (nanosOf, error) { return nil, errors.New("it hangs") }
+	out.Reset()
+	if err := c.compare(t.Context(), append(peers, hung), c.sweepOf("all_reduce", 4), &out); err != nil {
+		t.Fatal(err)
+	}
+	if want := wantComparison + "hung failed and was left out from then on: it hangs\n\n"; out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+	}
 	broken := fakePeer("broken", 1)
 	broken.run = func(context.Context, sweep) (nanosOf, error) { return nanosOf{1024: 1}, nil }
 	err := c.compare(t.Context(), []peer{broken}, c.sweepOf("all_reduce", 4), io.Discard)

@@ -134,8 +134,8 @@ int main(int argc, char **argv) {
 	for (int i = 2; i < argc; i++) {
 		size_t bytes;
 		int iterations;
-		if (sscanf(argv[i], "%zux%d", &bytes, &iterations) != 2 || iterations < 1 || bytes % (size * sizeof(float)))
-			fail("want BYTESxITERATIONS, in whole elements of each rank");
+		if (sscanf(argv[i], "%zux%d", &bytes, &iterations) != 2 || iterations < 1 || bytes % sizeof(float))
+			fail("want BYTESxITERATIONS, in whole elements");
 		measure(o, bytes, iterations);
 	}
 	MPI_Finalize();
