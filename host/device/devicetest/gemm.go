@@ -56,7 +56,7 @@ func (r *rank) checkGemm(s device.Stream, g op.GemmShape, t op.Dtype, a, b op.Bu
 	r.sync(s)
 	got := r.read(c)[8:]
 	for i := range g.M * g.N {
-		v := math.Float64frombits(0)
+		var v float64
 		if t == op.F32 {
 			v = float64(math.Float32frombits(binary.LittleEndian.Uint32(got[i*4:])))
 		} else {

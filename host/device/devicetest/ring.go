@@ -28,7 +28,7 @@ func ring(t *testing.T, open Open, kind op.Kind) {
 	const n, ahead = 3, 64
 	w := newWorld(t, open, n)
 	w.each(func(r *rank) {
-		random := rand.New(rand.NewPCG(uint64(kind), 1))
+		random, clutter := rand.New(rand.NewPCG(uint64(kind), 1)), uint64(1)
 		s := r.stream()
 		next, prev := (r.n+1)%n, (r.n+n-1)%n
 		in, out := r.alloc(8*ringIterations), r.alloc(8)
@@ -48,7 +48,7 @@ func ring(t *testing.T, open Open, kind op.Kind) {
 					wait(prev, ringFull, i+1), move(op.Get, at(log, here), at(outbox[prev], 0), 8), signal(prev, ringEmpty, i+1))
 			}
 			if r.n == 1 && random.IntN(16) == 0 {
-				dawdle(random.IntN(20_000))
+				dawdle(&clutter, random.IntN(20_000))
 			}
 			if i%ahead == 0 && random.IntN(4) == 0 {
 				r.sync(s)
@@ -67,13 +67,11 @@ func ring(t *testing.T, open Open, kind op.Kind) {
 
 func ringNumber(rank, i int) uint64 { return uint64(rank+1)<<32 | uint64(i) }
 
-// dawdle computes for a while.
-func dawdle(rounds int) uint64 {
-	x := uint64(rounds) | 1
+// dawdle computes for a while, on x so that it is not optimised away.
+func dawdle(x *uint64, rounds int) {
 	for range rounds {
-		x ^= x << 13
-		x ^= x >> 7
-		x ^= x << 17
+		*x ^= *x << 13
+		*x ^= *x >> 7
+		*x ^= *x << 17
 	}
-	return x
 }
