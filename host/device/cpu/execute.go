@@ -13,9 +13,9 @@ import (
 // drain executes operations in order until the given number is done or the
 // queue is empty. The caller owns the stream. While the queue is empty drain
 // leaves the stream alone, because the guest's thread then executes operations
-// without owning it. The only errors are those of the
-// guest's wait g; an operation that fails stops the stream, and what follows
-// it is passed over.
+// without owning it. The only error is errDeadline: the guest's wait g is over,
+// or it is the worker that drains and the guest's thread wants the stream. An
+// operation that fails stops the stream, and what follows it is passed over.
 func (s *stream) drain(target uint64, g guestWait) error {
 	known := s.done.value.Load() // what is known to have been appended
 	for {
@@ -32,6 +32,9 @@ func (s *stream) drain(target uint64, g guestWait) error {
 		if s.failed.Load() != nil {
 			s.skip(head)
 			continue
+		}
+		if g.kind == op.None && s.wanted.Load() {
+			return errDeadline
 		}
 		if err := s.carryOut(head, g); err != nil {
 			return err

@@ -33,7 +33,8 @@ type stream struct {
 	wakeup   chan struct{}
 	stopping atomic.Bool
 	closed   bool
-	mark     int64 // when the operation before ended, 0 if not at this moment; the owner's, the guest's while the queue is empty
+	wanted   atomic.Bool // the guest's thread waits for the stream and would rather execute it itself
+	mark     int64       // when the operation before ended, 0 if not at this moment; the owner's, the guest's while the queue is empty
 }
 
 // failure is why a stream has stopped, and after how many operations.
@@ -173,7 +174,7 @@ func (s *stream) makeRoom() error {
 	if i-s.done.value.Load() < queueLength {
 		return nil
 	}
-	if err := s.reach(i-queueLength+1, s.device.guestWaitFor(op.SyncStream, device.Forever)); err != nil {
+	if err := s.reach(i-queueLength/2, s.device.guestWaitFor(op.SyncStream, device.Forever)); err != nil {
 		return err
 	}
 	return s.err()
@@ -252,8 +253,10 @@ func (s *stream) Sync(timeout time.Duration) error {
 // if nobody does, else by waiting for who does.
 func (s *stream) reach(target uint64, g guestWait) error {
 	g.value = target
+	defer s.wanted.Store(false)
 	for s.done.value.Load() < target {
 		if s.owner.CompareAndSwap(unowned, ownedByGuest) {
+			s.wanted.Store(false)
 			err := s.drain(target, g)
 			s.release()
 			if !s.empty() {
@@ -264,12 +267,29 @@ func (s *stream) reach(target uint64, g guestWait) error {
 			}
 			continue
 		}
-		w := waiting{device: s.device, bell: &s.done, guest: g, limit: never}
-		if err := w.atLeast(target); err != nil {
+		if err := s.watch(target, g); err != nil {
 			return unwrapTimeout(err)
 		}
 	}
 	return nil
+}
+
+// watch waits until the given number of operations is done, or nobody owns the
+// stream any more. Meanwhile it asks for the stream: a worker that only yields
+// the processor while it waits would compete for it with this thread.
+func (s *stream) watch(target uint64, g guestWait) error {
+	w := waiting{device: s.device, bell: &s.done, guest: g, limit: never}
+	defer w.end()
+	for {
+		seen := s.done.value.Load()
+		if seen >= target || s.owner.Load() == unowned {
+			return nil
+		}
+		s.wanted.Store(!w.parked)
+		if err := w.once(seen); err != nil {
+			return err
+		}
+	}
 }
 
 // release ends ownership. What is finished is told here, what is submitted by

@@ -13,7 +13,7 @@ import (
 
 // slow makes a device look so rarely that what nobody tells it comes too late.
 func slow(d *Device) {
-	d.pace = pace{parkNanos: int64(20 * time.Second), lookMin: time.Hour, lookMax: time.Hour}
+	d.pace = pace{yieldNanos: yieldNanos, parkNanos: int64(20 * time.Second), lookMin: time.Hour, lookMax: time.Hour}
 }
 
 // inTime is how long what is told may take: less than a sleep of [slow].
@@ -194,4 +194,20 @@ func holdsPin(a *arena, peer int, s *stream) bool {
 		}
 	}
 	return false
+}
+
+// TestWanted lets the guest wait for a stream whose worker waits for a signal:
+// the guest's thread takes the wait over, so that only one of them yields.
+func TestWanted(t *testing.T) {
+	d, _ := openRecorded(t)
+	d.pace.yieldNanos = int64(time.Hour)
+	s := newStreams(t, d, 1)[0]
+	submit(t, s, op.Op{Kind: op.Wait, Value: 1})
+	s.wake()
+	until(t, "the worker's turn", func() bool { return s.owner.Load() == ownedByWorker })
+	ended := make(chan error, 1)
+	go func() { ended <- s.Sync(device.Forever) }()
+	until(t, "the guest's wish", func() bool { return s.owner.Load() == ownedByGuest })
+	d.own.pad(0, 0).raise(1)
+	demand(t, <-ended)
 }

@@ -27,11 +27,14 @@ const (
 // killed, and for a guest that computes. A device whose pace is slow does the
 // same as any other.
 type pace struct {
+	yieldNanos       int64         // how long a waiter yields before it sleeps
 	parkNanos        int64         // a sleep of a waiter
 	lookMin, lookMax time.Duration // between looks of progress
 }
 
-func usualPace() pace { return pace{parkNanos: parkNanos, lookMin: lookMin, lookMax: lookMax} }
+func usualPace() pace {
+	return pace{yieldNanos: yieldNanos, parkNanos: parkNanos, lookMin: lookMin, lookMax: lookMax}
+}
 
 // waiting is one wait of one thread. Its user looks at a condition, calls once
 // if it does not hold, and looks again; and calls end in any case.
@@ -75,8 +78,9 @@ func (d *Device) guestWaitFor(kind op.Kind, timeout time.Duration) guestWait {
 // waitError is the type of errDeadline.
 type waitError string
 
-// errDeadline says that the guest's own deadline has passed: its wait is over,
-// the operation that it waited for is not. It never leaves the package.
+// errDeadline says that the guest's own deadline has passed, or that a worker
+// gives its stream to the guest's thread: the wait is over, the operation that
+// it waited for is not. It never leaves the package.
 const errDeadline = waitError("deadline")
 
 // Error is device.ErrTimeout's text.
@@ -113,12 +117,14 @@ func (w *waiting) once(seen uint64) error {
 		return errDeadline
 	case now >= w.limit:
 		return device.ErrTimeout
+	case w.guest.kind == op.None && w.stream != nil && !w.parked && w.stream.wanted.Load():
+		return errDeadline // the guest's thread waits better than this one
 	case w.since == 0:
 		w.since = now
 		if w.guest.kind != op.None {
 			w.device.kick()
 		}
-	case now-w.since > yieldNanos:
+	case now-w.since > w.device.pace.yieldNanos:
 		w.park(seen, now)
 		return nil
 	}

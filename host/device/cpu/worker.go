@@ -14,9 +14,24 @@ func (s *stream) work() {
 			return
 		}
 		for !s.empty() && s.owner.CompareAndSwap(unowned, ownedByWorker) {
-			_ = s.drain(never64, guestWait{}) // failures are kept by the stream
+			err := s.drain(never64, guestWait{}) // failures are kept by the stream
 			s.release()
+			if err != nil {
+				s.offer()
+			}
 		}
+	}
+}
+
+// offerYields is how often a worker lets the guest's thread run that wants the
+// stream. If it does not take the stream, it has gone to sleep meanwhile.
+const offerYields = 64
+
+// offer waits until the guest's thread has taken the stream, but not for long:
+// the worker takes it back then.
+func (s *stream) offer() {
+	for i := 0; i < offerYields && s.owner.Load() == unowned && !s.empty(); i++ {
+		s.device.yield(i)
 	}
 }
 
