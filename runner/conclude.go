@@ -39,6 +39,9 @@ func (s *supervisor) finalStates() []rankState {
 	states := make([]rankState, len(s.slots))
 	for i, slot := range s.slots {
 		states[i] = slot.final
+		if slot.lost(s.finished) {
+			states[i].phase, states[i].ending = phaseLost, slot.exit.text
+		}
 		if slot.report != nil {
 			states[i].function = guest.Culprit(slot.report.Stack)
 		}
@@ -70,11 +73,15 @@ func (s *supervisor) rankVerdict(state *rankState) RankVerdict {
 }
 
 // rootCause is the rank that failed first: what happened to the others later
-// may have followed from that.
+// may have followed from that. A rank that somebody else has killed comes before
+// all others, since its peers may notice earlier than this launcher.
 func (s *supervisor) rootCause() *slot {
 	var first *slot
 	var firstNanos int64
 	for _, slot := range s.slots {
+		if slot.lost(s.finished) && slot.exit.killed() {
+			return slot
+		}
 		var nanos int64
 		switch {
 		case slot.report != nil && slot.report.failed():

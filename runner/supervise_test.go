@@ -50,6 +50,8 @@ func TestEndsOfRanks(t *testing.T) {
 	stopped := event{rank: 1, report: &report{Rank: 1, Kind: kindStopped, Code: ExitRankLost, Text: "the launcher is gone"}}
 	trapped := event{rank: 1, report: &report{Rank: 1, Kind: KindTrap, Code: ExitTrap, Text: "unreachable", EndNanos: 1}}
 	unknown := event{rank: 1, exit: &exitStatus{unknown: true, code: -1, text: "its process has ended"}}
+	noticed := event{rank: 0, report: &report{Rank: 0, Kind: KindExit, Code: 1, Text: "exited with code 1", EndNanos: 1}}
+	killed := event{rank: 1, exit: &exitStatus{code: -1, text: "killed by SIGKILL"}}
 	setup := event{order: &abortOrder{Kind: KindSetup, Code: ExitUsage, Text: "sizes disagree"}}
 	for _, c := range []struct {
 		name   string
@@ -64,6 +66,7 @@ func TestEndsOfRanks(t *testing.T) {
 		{"no word and an end nobody can judge", []event{unknown}, "111 rank lost: rank 1 was lost: its process has ended"},
 		{"trap", []event{trapped, exited(1, ExitTrap)}, "107 trap: rank 1 trapped: unreachable"},
 		{"stopped though nobody gave an order", []event{good(0), stopped, exited(1, ExitRankLost)}, "111 rank lost: rank 1 lost touch with the launcher"},
+		{"killed, and a peer notices first", []event{noticed, killed, exited(0, 1)}, "111 rank lost: rank 1 was lost: killed by SIGKILL"},
 		{"stopped as ordered", []event{setup, stopped, exited(1, ExitRankLost)}, "104 setup failed: sizes disagree"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
