@@ -17,13 +17,14 @@ import (
 // comm is what a communicator handle names.
 type comm struct {
 	device.Comm
-	op      op.Comm // the same, so that it need not be converted for each call
-	name    string  // the same on all its ranks, and no other communicator's
-	group   uint16  // likewise, but numbers are used again after 65,535
-	ranks   []int   // of the world, by rank of the communicator
-	splits  int     // that are complete
-	pending *splitVote
-	plans   map[string]*plan
+	op        op.Comm // the same, so that it need not be converted for each call
+	name      string  // the same on all its ranks, and no other communicator's
+	group     uint16  // likewise, but numbers are used again after 65,535
+	ranks     []int   // of the world, by rank of the communicator
+	splits    int     // that are complete
+	pending   *splitVote
+	plans     map[string]*plan
+	planSteps int // of all plans
 }
 
 // worldComm is the communicator of all ranks and how often it was made.

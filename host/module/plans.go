@@ -19,8 +19,12 @@ type plan struct {
 	placed   *plan // for the same call with its buffers in place, made when needed
 }
 
-// maxPlans is how many plans a communicator keeps; past it, all are forgotten.
-const maxPlans = 4096
+// How many plans a communicator keeps, and how many steps they may have in all:
+// past either, all are forgotten. A step takes some 200 bytes.
+const (
+	maxPlans     = 4096
+	maxPlanSteps = 1 << 18
+)
 
 const warmupFlag = 1
 
@@ -55,11 +59,19 @@ func (c *call) planOf(comm *comm, b []byte) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(comm.plans) >= maxPlans {
-		clear(comm.plans)
-	}
-	comm.plans[string(key)] = p
+	comm.keep(string(key), p)
 	return p, nil
+}
+
+// keep remembers a plan, at the price of all others if there are too many.
+func (c *comm) keep(key string, p *plan) {
+	steps := len(p.call.Program.Steps)
+	if len(c.plans) >= maxPlans || c.planSteps+steps > maxPlanSteps {
+		clear(c.plans)
+		c.planSteps = 0
+	}
+	c.plans[key] = p
+	c.planSteps += steps
 }
 
 // countFields are the fields of a call structure that point to counts.
