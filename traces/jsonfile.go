@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"strconv"
 )
 
@@ -35,39 +33,12 @@ func WriteJSON(w io.Writer, r *Run, info Info, o SpanOptions) (ExportStats, erro
 	return stats, nil
 }
 
-// WriteJSONFile is [WriteJSON] to a file, which appears when it is whole: on an
-// error, such as a full disk, what was there before is still there. Links are
-// followed. What is no regular file, or lies below /dev or /proc as /dev/stdout
-// does, is written to as it is.
-func WriteJSONFile(path string, r *Run, info Info, o SpanOptions) (ExportStats, error) {
-	target, whole, err := jsonTarget(path)
-	if err != nil {
-		return ExportStats{}, fmt.Errorf("spans: %w", err)
-	}
-	if !whole {
-		return writeJSONTo(target, r, info, o)
-	}
-	part := filepath.Join(filepath.Dir(target), "."+filepath.Base(target)+".part")
-	stats, err := writeJSONTo(part, r, info, o)
-	if err == nil {
-		err = os.Rename(part, target)
-	}
-	if err != nil {
-		os.Remove(part)
-		return stats, err
-	}
-	return stats, nil
-}
-
-func writeJSONTo(path string, r *Run, info Info, o SpanOptions) (ExportStats, error) {
-	file, err := openTarget(path)
-	if err != nil {
-		return ExportStats{}, err
-	}
-	stats, err := WriteJSON(file, r, info, o)
-	if closeErr := file.Close(); err == nil {
-		err = closeErr
-	}
+// WriteJSONFile is [WriteJSON] to a file; see [WriteFile].
+func WriteJSONFile(path string, r *Run, info Info, o SpanOptions) (stats ExportStats, err error) {
+	err = WriteFile(path, func(w io.Writer) error {
+		stats, err = WriteJSON(w, r, info, o)
+		return err
+	})
 	return stats, err
 }
 

@@ -3,6 +3,7 @@ package traces
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,16 +13,50 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// WriteFile writes a file, which appears when it is whole: on an error, such as
+// a full disk, what was there before is still there. Links are followed. What
+// is no regular file, or lies below /dev or /proc as /dev/stdout does, is
+// written to as it is.
+func WriteFile(path string, write func(io.Writer) error) error {
+	target, whole, err := fileTarget(path)
+	if err != nil {
+		return fmt.Errorf("output: %w", err)
+	}
+	if !whole {
+		return writeTo(target, write)
+	}
+	part := filepath.Join(filepath.Dir(target), "."+filepath.Base(target)+".part")
+	if err = writeTo(part, write); err == nil {
+		err = os.Rename(part, target)
+	}
+	if err != nil {
+		os.Remove(part)
+	}
+	return err
+}
+
+func writeTo(path string, write func(io.Writer) error) error {
+	file, err := openTarget(path)
+	if err != nil {
+		return err
+	}
+	err = write(file)
+	if closeErr := file.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}
+
 // maxLinks is how many symbolic links in a row are followed, as in the kernel.
 const maxLinks = 40
 
-// jsonTarget says where the spans for path go. whole means that the file may
+// fileTarget says where what is written to path goes. whole means that the file may
 // be replaced by renaming another over it; otherwise it is to be opened and
 // written as it is. Links are resolved first, because renaming over one would
 // put a file where a device's name was. What lies below /dev and /proc is not
 // replaced, even if it shows itself as a regular file: /dev/stdout does so when
 // the shell has redirected it.
-func jsonTarget(path string) (target string, whole bool, err error) {
+func fileTarget(path string) (target string, whole bool, err error) {
 	given := path
 	for range maxLinks {
 		dir, err := filepath.EvalSymlinks(filepath.Dir(path))
@@ -56,9 +91,9 @@ func jsonTarget(path string) (target string, whole bool, err error) {
 	return "", false, fmt.Errorf("%s: %w", given, unix.ELOOP)
 }
 
-// openTarget opens what jsonTarget found, to be written from its beginning. A
-// file that this process has open is written on where it stands, so that the
-// spans follow what was written to it before and what comes later follows them.
+// openTarget opens what fileTarget found, to be written from its beginning. A
+// file that this process has open is written on where it stands, so that
+// what is written follows what was written to it before and what comes later follows them.
 func openTarget(path string) (*os.File, error) {
 	own := fmt.Sprintf("/proc/%d", os.Getpid())
 	dir, name := filepath.Split(path)

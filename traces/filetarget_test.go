@@ -118,7 +118,7 @@ func TestJSONTarget(t *testing.T) {
 		{path: "circle", err: syscall.ELOOP},
 		{path: "none/x", err: fs.ErrNotExist},
 	} {
-		target, whole, err := jsonTarget(filepath.Join(dir, c.path))
+		target, whole, err := fileTarget(filepath.Join(dir, c.path))
 		if target != c.target || whole != c.whole || !errors.Is(err, c.err) {
 			t.Errorf("%s: %q, %v, %v", c.path, target, whole, err)
 		}
