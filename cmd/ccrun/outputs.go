@@ -11,33 +11,94 @@ import (
 	"github.com/ccrun/ccrun/traces"
 )
 
+// export is a run on its way to the outputs.
+type export struct {
+	ctx   context.Context
+	state *state
+	run   *traces.Run
+	info  traces.Info
+	spans traces.SpanOptions
+}
+
+// outputKind is a row of what -o can name.
+type outputKind struct {
+	name     string
+	argument string // what stands behind the equals sign, "" for nothing
+	example  string
+	write    func(e *export, argument string) error
+}
+
+// outputKinds are in the order in which help shows them.
+var outputKinds = []outputKind{
+	{"otlp", "", "otlp", func(e *export, _ string) error {
+		e.otlp(true)
+		return nil
+	}},
+	{"json", "FILE", "json=spans.json", func(e *export, path string) error {
+		_, err := traces.WriteJSONFile(path, e.run, e.info, e.spans)
+		return err
+	}},
+}
+
+// laterOutputs are reserved.
+var laterOutputs = []string{"perfetto", "csv", "html"}
+
+// outputNames lists what -o takes.
+func outputNames() string {
+	var names []string
+	for i := range outputKinds {
+		name := outputKinds[i].name
+		if outputKinds[i].argument != "" {
+			name += "=" + outputKinds[i].argument
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func findOutput(name string) *outputKind {
+	for i := range outputKinds {
+		if outputKinds[i].name == name {
+			return &outputKinds[i]
+		}
+	}
+	return nil
+}
+
 // output is one place that a run is written to, beside the summary.
-type output struct{ name, file string }
+type output struct {
+	kind     *outputKind
+	argument string
+}
+
+// String is the output as the flag gave it.
+func (o *output) String() string {
+	if o.argument == "" {
+		return o.kind.name
+	}
+	return o.kind.name + "=" + o.argument
+}
 
 // outputsValue gathers -o flags.
 type outputsValue []output
 
-// outputNames are those of this version; laterOutputs are reserved.
-const outputNames = "otlp, json=FILE"
-
-var laterOutputs = []string{"perfetto", "csv", "html"}
-
 func (v *outputsValue) Set(text string) error {
-	name, file, hasFile := strings.Cut(text, "=")
+	name, argument, given := strings.Cut(text, "=")
 	for _, later := range laterOutputs {
 		if name == later {
-			return hinted("output "+later+" is not in this version", "the outputs are "+outputNames)
+			return hinted("output "+later+" is not in this version", "the outputs are "+outputNames())
 		}
 	}
+	kind := findOutput(name)
 	switch {
-	case name == "otlp" && hasFile:
-		return hinted("otlp takes no file", "the endpoint is OTEL_EXPORTER_OTLP_ENDPOINT's")
-	case name == "json" && file == "":
-		return hinted("json needs a file", "-o json=spans.json")
-	case name != "otlp" && name != "json":
-		return hinted("no such output", "the outputs are "+outputNames)
+	case kind == nil:
+		return hinted("no such output", "the outputs are "+outputNames())
+	case kind.argument == "" && given:
+		return hinted(name+" takes no file", "-o "+kind.example)
+	case kind.argument != "" && argument == "":
+		return hinted(name+" needs a "+strings.ToLower(kind.argument), "-o "+kind.example)
 	}
-	*v = append(*v, output{name, file})
+	*v = append(*v, output{kind, argument})
 	return nil
 }
 
@@ -45,39 +106,35 @@ func (v *outputsValue) String() string { return "" }
 
 // check refuses, before the run, files that cannot be written after it.
 func (v outputsValue) check() error {
-	for _, o := range v {
-		if o.name != "json" {
+	for i := range v {
+		o := &v[i]
+		if o.kind.argument != "FILE" {
 			continue
 		}
-		dir := filepath.Dir(o.file)
+		dir := filepath.Dir(o.argument)
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			return usageError{"--out " + quote("json="+o.file) + ": no directory " + quote(dir), "make it first"}
+			return usageError{"--out " + quote(o.String()) + ": no directory " + quote(dir), "make it first"}
 		}
-		if info, err := os.Stat(o.file); err == nil && info.IsDir() {
-			return usageError{"--out " + quote("json="+o.file) + ": it is a directory", "name a file in it"}
+		if info, err := os.Stat(o.argument); err == nil && info.IsDir() {
+			return usageError{"--out " + quote(o.String()) + ": it is a directory", "name a file in it"}
 		}
 	}
 	return nil
 }
 
 // write carries out the outputs; OTLP also when the environment names an
-// endpoint. A collector that is away is a warning: the run itself was fine.
-func (v outputsValue) write(ctx context.Context, s *state, run *traces.Run, info traces.Info, spans traces.SpanOptions) error {
+// endpoint.
+func (v outputsValue) write(e *export) error {
 	var errs []error
 	exported := false
-	for _, o := range v {
-		switch o.name {
-		case "otlp":
-			exportOTLP(ctx, s, run, info, spans, true)
-			exported = true
-		case "json":
-			if _, err := traces.WriteJSONFile(o.file, run, info, spans); err != nil {
-				errs = append(errs, fmt.Errorf("write %s: %w", o.file, err))
-			}
+	for i := range v {
+		exported = exported || v[i].kind.name == "otlp"
+		if err := v[i].kind.write(e, v[i].argument); err != nil {
+			errs = append(errs, fmt.Errorf("write %s: %w", v[i].argument, err))
 		}
 	}
-	if !exported && wantsOTLP(s.env) {
-		exportOTLP(ctx, s, run, info, spans, false)
+	if !exported && wantsOTLP(e.state.env) {
+		e.otlp(false)
 	}
 	return errors.Join(errs...)
 }
@@ -86,14 +143,15 @@ func wantsOTLP(env func(string) string) bool {
 	return env("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || env("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != ""
 }
 
-// exportOTLP sends spans and warns of those that did not arrive. That the
-// environment turns exporting off is worth a word if a flag asked for it.
-func exportOTLP(ctx context.Context, s *state, run *traces.Run, info traces.Info, spans traces.SpanOptions, asked bool) {
-	stats, err := traces.ExportOTLP(ctx, run, info, spans)
+// otlp sends spans and warns of those that did not arrive: the run itself was
+// fine. That the environment turns exporting off is worth a word if a flag
+// asked for it.
+func (e *export) otlp(asked bool) {
+	stats, err := traces.ExportOTLP(e.ctx, e.run, e.info, e.spans)
 	switch {
 	case err != nil:
-		fmt.Fprintf(s.stderr, "ccrun: warning: %v (%v)\n", err, stats)
+		fmt.Fprintf(e.state.stderr, "ccrun: warning: %v (%v)\n", err, stats)
 	case stats.Disabled != "" && asked:
-		fmt.Fprintf(s.stderr, "ccrun: warning: no spans were exported: %s\n", stats.Disabled)
+		fmt.Fprintf(e.state.stderr, "ccrun: warning: no spans were exported: %s\n", stats.Disabled)
 	}
 }

@@ -26,7 +26,7 @@ func reportCommand(s *state) *cli.Command {
    ccrun report -o json=spans.json my_run
 `,
 		Flags: []cli.Flag{
-			valueFlag(&o.outputs, "also write the run to `OUTPUT`: otlp, json=FILE (repeatable)", "out", "o"),
+			valueFlag(&o.outputs, "also write the run to `OUTPUT`: "+outputNames()+" (repeatable)", "out", "o"),
 			valueFlag(&o.thresholds, "exit with 99 unless `CONDITION` holds: 'cct.p99<5ms' (repeatable)", "threshold"),
 			valueFlag(&o.trace, "export spans of `LEVEL` and what is coarser: collective, flow, slice, message", "trace"),
 			boolFlag(&o.json, "print one JSON object", "json"),
@@ -61,7 +61,7 @@ func reportRun(c *cli.Context, s *state, o *runOptions, dir string) error {
 	if r.Ranks == 0 {
 		r.Ranks = run.Size()
 	}
-	if err := o.outputs.write(c.Context, s, run, r.info(r.Labels, s.env), o.spans()); err != nil {
+	if err := o.outputs.write(&export{c.Context, s, run, r.info(r.Labels, s.env), o.spans()}); err != nil {
 		return err
 	}
 	if err := r.write(s, o); err != nil {

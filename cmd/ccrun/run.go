@@ -72,7 +72,7 @@ func (o *runOptions) flags() []cli.Flag {
 		valueFlag(&o.memory, "give each guest `SIZE` of its own memory at most", "memory"),
 		valueFlag(&o.bufferMemory, "give each rank `SIZE` of buffers at most (default: its part of three quarters of what is free)", "buffer-memory"),
 		valueFlag(&o.trace, "record `LEVEL` and what is coarser: off, collective, flow, slice, message", "trace"),
-		valueFlag(&o.outputs, "also write the run to `OUTPUT`: otlp, json=FILE (repeatable)", "out", "o"),
+		valueFlag(&o.outputs, "also write the run to `OUTPUT`: "+outputNames()+" (repeatable)", "out", "o"),
 		valueFlag(&o.thresholds, "exit with 99 unless `CONDITION` holds: 'cct.p99<5ms' (repeatable)", "threshold"),
 		boolFlag(&o.json, "print one JSON object; the workflow's output goes to stderr", "json"),
 		valueFlag(&o.seed, "derive what is random from `NUMBER`", "seed"),
@@ -157,7 +157,7 @@ func (s *state) conclude(ctx context.Context, o *runOptions, path string, result
 	}
 	defer run.Close()
 	r.summarize(run, o.thresholds)
-	outputErr := o.outputs.write(context.WithoutCancel(ctx), s, run, r.info(o.labels, s.env), o.spans())
+	outputErr := o.outputs.write(&export{context.WithoutCancel(ctx), s, run, r.info(o.labels, s.env), o.spans()})
 	if err := r.write(s, o); err != nil {
 		return err
 	}
