@@ -38,14 +38,26 @@ type interval struct {
 }
 
 // Collectives puts the records of all ranks together and gives the
-// collectives by group and sequence number.
+// collectives by group and sequence number, as they are at the first call.
 func (r *Run) Collectives() []*Collective {
-	list, _, _ := r.gather()
-	return list
+	return r.gather().list
 }
 
-// gather is Collectives, and how many records did not become part of one.
-func (r *Run) gather() (list []*Collective, damaged, unplaced int64) {
+// gathered is what the records of all ranks make together.
+type gathered struct {
+	list     []*Collective
+	damaged  int64 // records that no recorder can have written
+	unplaced int64 // records that belong to nobody knows which collective
+}
+
+// gather is Collectives, and how many records did not become part of one. The
+// files are put together once: the summary and every output read the same.
+func (r *Run) gather() *gathered {
+	r.once.Do(func() { r.all = r.gatherNow() })
+	return r.all
+}
+
+func (r *Run) gatherNow() *gathered {
 	marks := make([][]flight.Record, len(r.logs))
 	for i, log := range r.logs {
 		marks[i] = marksOf(log)
@@ -61,12 +73,12 @@ func (r *Run) gather() (list []*Collective, damaged, unplaced int64) {
 	slices.SortFunc(drafts, func(a, b *draft) int {
 		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Sequence, b.Sequence))
 	})
-	list = make([]*Collective, len(drafts))
+	list := make([]*Collective, len(drafts))
 	for i, d := range drafts {
 		d.finish(len(r.logs))
 		list[i] = &d.Collective
 	}
-	return list, g.damaged, g.unplaced
+	return &gathered{list, g.damaged, g.unplaced}
 }
 
 // addMarks enters a rank's records of its collectives, and gives its drafts by

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/ccrun/ccrun/host/flight"
 )
@@ -27,6 +28,9 @@ type Run struct {
 	logs  []*flight.Log // by rank
 	ranks map[int]bool  // that have one
 	size  int
+
+	once sync.Once
+	all  *gathered // by once
 }
 
 // Open maps the flight files of a run directory, whether the run is over or

@@ -91,9 +91,9 @@ func Summarize(r *Run) *Summary {
 		Ranks: r.size, Collectives: []CollectiveStats{}, Marks: make(map[string]MarkStats),
 		Memory: Memory{DevicePeak: make([]int64, r.size), GuestPeak: []int64{}},
 	}
-	collectives, damaged, unplaced := r.gather()
-	s.Records.Damaged, s.Records.Unplaced = damaged, unplaced
-	s.addCollectives(collectives)
+	all := r.gather()
+	s.Records.Damaged, s.Records.Unplaced = all.damaged, all.unplaced
+	s.addCollectives(all.list)
 	s.addCounters(r)
 	s.addMarks(r)
 	return s
