@@ -17,7 +17,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ccrun/ccrun/host/device"
 	"github.com/ccrun/ccrun/runner/guest"
 	"github.com/ccrun/ccrun/runner/rendezvous"
 )
@@ -209,7 +208,7 @@ func meet(ctx context.Context, c *Config, p *place) (*spec, error) {
 	deadline := time.After(limit)
 	var last error
 	for {
-		s, err := claim(dir, base, p)
+		s, err := claim(dir, base, c, p)
 		var refused *Error
 		if err == nil || errors.As(err, &refused) {
 			return s, err
@@ -227,7 +226,7 @@ func meet(ctx context.Context, c *Config, p *place) (*spec, error) {
 }
 
 // claim makes one attempt, in the directory dir below base.
-func claim(dir, base string, p *place) (*spec, error) {
+func claim(dir, base string, c *Config, p *place) (*spec, error) {
 	if base != "" {
 		if err := guest.CheckPrivate(base); err != nil { // what lies there is trusted
 			return nil, err
@@ -254,7 +253,11 @@ func claim(dir, base string, p *place) (*spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkSize(exchange, s, p); err != nil {
+	if err := checkAgreement(s, c, p); err != nil {
+		order := abortOrder{Kind: KindSetup, Code: ExitUsage, Text: err.Text}
+		if data, e := json.Marshal(order); e == nil {
+			_ = exchange.Set(keyAbort, data) // this process ends in any case
+		}
 		return nil, err
 	}
 	got, err := exchange.CompareAndSwap(keyJoin(p.rank), nil, mine)
@@ -268,16 +271,16 @@ func claim(dir, base string, p *place) (*spec, error) {
 	return s, nil
 }
 
-// checkSize stops a run whose processes do not agree on how many they are.
-func checkSize(exchange device.Exchange, s *spec, p *place) error {
-	if s.Size == p.size {
-		return nil
+// checkAgreement finds what a process says otherwise than rank 0, which cannot
+// be left at that.
+func checkAgreement(s *spec, c *Config, p *place) *Error {
+	switch {
+	case s.Size != p.size:
+		return refuse("start all ranks with the same number of ranks", "rank 0 says that there are %d ranks, rank %d says %d", s.Size, p.rank, p.size)
+	case len(c.Algorithms) > 0 && c.Algorithms.String() != s.Algorithms:
+		return refuse("give all ranks the same table, or rank 0 only", "rank %d selects algorithms by another table than rank 0", p.rank)
 	}
-	err := refuse("start all ranks with the same number of ranks", "rank 0 says that there are %d ranks, rank %d says %d", s.Size, p.rank, p.size)
-	if data, e := json.Marshal(abortOrder{Kind: KindSetup, Code: ExitUsage, Text: err.Text}); e == nil {
-		_ = exchange.Set(keyAbort, data) // this process ends in any case
-	}
-	return err
+	return nil
 }
 
 func launcherNamed(name string) *launcherVariables {

@@ -93,6 +93,7 @@ func (l *launcher) prepare(ctx context.Context, wasm []byte) error {
 		RunID: l.runID, Size: c.Ranks, LocalSize: c.Ranks, RunDir: l.dir.path,
 		Socket: filepath.Join(l.dir.path, socketName), Token: randomID(32),
 		WasmPath: path, WasmSum: hex.EncodeToString(sum[:]), Args: c.Args, CacheDir: l.cacheDir(), Native: c.Native, Fault: c.Fault,
+		Algorithms: c.Algorithms.String(),
 		Device: c.Device, OpTimeout: c.OpTimeout, MemoryBytes: c.MemoryBytes, BufferMemoryBytes: c.BufferMemoryBytes,
 		TraceLevel: c.TraceLevel, Seed: c.Seed, UnwindGrace: cmp.Or(c.stopGrace, killGrace) * 3 / 4,
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tetratelabs/wazero"
 
+	"github.com/ccrun/ccrun/host/coll"
 	"github.com/ccrun/ccrun/host/device"
 	"github.com/ccrun/ccrun/host/device/fault"
 	"github.com/ccrun/ccrun/host/flight"
@@ -67,11 +68,12 @@ type rank struct {
 	exchange       *rendezvous.Client
 	stdout, stderr io.Writer
 
-	recorder *flight.Writer
-	device   device.Device
-	runtime  *guest.Runtime
-	guest    wazero.CompiledModule
-	instance *module.Instance
+	recorder  *flight.Writer
+	device    device.Device
+	selection coll.Table
+	runtime   *guest.Runtime
+	guest     wazero.CompiledModule
+	instance  *module.Instance
 
 	stop  chan struct{} // closed, after order is set, when the run is given up
 	order *abortOrder
@@ -140,9 +142,15 @@ func (r *rank) open(ctx context.Context) (err error) {
 	if r.device, err = fault.Wrap(r.device, s.Fault); err != nil {
 		return err
 	}
+	table, err := coll.ParseTable(s.Algorithms)
+	if err != nil {
+		return err // of a launcher that is not of this version
+	}
+	r.selection = table.OrDefault()
 	r.instance = module.New(module.Config{
 		Rank: s.Rank, Size: s.Size, LocalRank: s.LocalRank, LocalSize: s.LocalSize, Seed: s.Seed,
 		Device: r.device, Exchange: r.exchange, Recorder: r.recorder, OpTimeout: s.OpTimeout,
+		Selection: r.selection,
 	})
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/ccrun/ccrun/host/coll"
 	"github.com/ccrun/ccrun/host/flight"
 )
 
@@ -23,6 +24,10 @@ type Config struct {
 	Native   string   // from [bench.Options.Job]: a benchmark that ranks carry out instead of the guest
 	Fault    string   // of package fault, that devices are to have; "" for none
 	Device   string   // "auto" or a name in host/device/all
+
+	// Algorithms says by which algorithm collectives are carried out; what it
+	// does not say is the default's. Ranks that join and give none follow rank 0.
+	Algorithms coll.Table
 
 	Timeout           time.Duration // of the whole run, 0 for none
 	OpTimeout         time.Duration // of one operation, 0 for none

@@ -33,6 +33,8 @@ type spec struct {
 	Native string `json:"native,omitempty"` // a benchmark to carry out in the guest's place
 	Fault  string `json:"fault,omitempty"`  // that the device is to have; see package fault
 
+	Algorithms string `json:"algorithms,omitempty"` // the text of a selection table
+
 	Device            string        `json:"device"`
 	OpTimeout         time.Duration `json:"op_timeout_ns"`
 	MemoryBytes       int64         `json:"memory_bytes"`

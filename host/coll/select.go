@@ -1,6 +1,10 @@
 package coll
 
-import "github.com/ccrun/ccrun/host/op"
+import (
+	"slices"
+
+	"github.com/ccrun/ccrun/host/op"
+)
 
 // Rule recommends an algorithm for calls of a collective up to a number of
 // ranks and a size. A zero limit is none.
@@ -57,6 +61,10 @@ func DefaultTable() Table {
 		{Collective: op.BarrierAll, Algorithm: Doubling},
 	}
 }
+
+// OrDefault is the table with the default's rules behind its own, for calls
+// that none of its own applies to.
+func (t Table) OrDefault() Table { return append(slices.Clip(t), DefaultTable()...) }
 
 // Select chooses the algorithm of a shape by the first rule that applies and
 // whose algorithm can carry out the call, and else the first algorithm of the

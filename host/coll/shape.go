@@ -44,6 +44,13 @@ var (
 // partBytes is the size of Count elements.
 func (s *Shape) partBytes() int64 { return s.Count * int64(s.Type.Size()) }
 
+// Check tells why there is no program for the shape, nil if there is one. A
+// pipeline may still turn out to have too many steps.
+func (s *Shape) Check() error {
+	_, err := s.check()
+	return err
+}
+
 // check finds the variant of a shape that has one.
 func (s *Shape) check() (*Variant, error) {
 	row := Of(s.Collective)

@@ -7,6 +7,10 @@ import (
 	"strings"
 )
 
+// RulesMax is how many rules the text of a table may have: it travels to every
+// rank.
+const RulesMax = 512
+
 // ErrTable is wrapped by what is wrong with the text of a table.
 var ErrTable = errors.New("malformed selection table")
 
@@ -53,6 +57,9 @@ func ParseTable(text string) (Table, error) {
 		rule, err := parseRule(fields)
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", number, err)
+		}
+		if len(t) == RulesMax {
+			return nil, fmt.Errorf("line %d: more than %d rules: %w", number, RulesMax, ErrTable)
 		}
 		t = append(t, rule)
 	}

@@ -3,6 +3,7 @@ package coll
 import (
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/ccrun/ccrun/host/op"
@@ -34,11 +35,28 @@ func TestTableErrors(t *testing.T) {
 		{"all_reduce bytes_max=9223372036854775808 algorithm=ring", `line 1: bytes_max: "9223372036854775808" is not a whole number above 0`},
 		{"all_reduce size=1 algorithm=ring", `line 1: size: unknown key`},
 		{"all_reduce bytes_max=1 bytes_max=2 algorithm=ring", `line 1: bytes_max: given twice`},
+		{strings.Repeat("all_reduce algorithm=ring\n", RulesMax+1), `line 513: more than 512 rules`},
 	} {
 		_, err := ParseTable(c.text)
 		if !errors.Is(err, ErrTable) || err.Error() != c.want+": "+ErrTable.Error() {
 			t.Errorf("%q: got %q, want %q", c.text, err, c.want)
 		}
+	}
+}
+
+func TestTableOrDefault(t *testing.T) {
+	mine := append(make(Table, 0, 9), Rule{Collective: op.AllReduce, RanksMax: 4, Algorithm: Ring})
+	table := mine.OrDefault()
+	if got := table[1:]; table[0] != mine[0] || !reflect.DeepEqual(got, DefaultTable()) {
+		t.Errorf("%v", table)
+	}
+	for ranks, want := range map[int]Algorithm{4: Ring, 5: Oneshot} {
+		if got := table.Select(Shape{Collective: op.AllReduce, Type: op.F32, Ranks: ranks, Count: 2}); got != want {
+			t.Errorf("%d ranks: %v, want %v", ranks, got, want)
+		}
+	}
+	if text := mine[:2].String(); text != "all_reduce ranks_max=4 algorithm=ring\ncustom algorithm=auto\n" {
+		t.Errorf("the default was written behind the table: %s", text)
 	}
 }
 
