@@ -42,8 +42,9 @@ func groups(whole, part *suite) error {
 				return err
 			}
 			for j, red := range []ccrun.RedOp{ccrun.Sum, ccrun.Max} {
-				if err := found(s.VerifyReduced(at(2*i+j), ccrun.I64, red, from, 0)); err != nil {
-					return fmt.Errorf("group %d, communicator %d, operator %d: %w", round, i, red, err)
+				found, err := s.VerifyReduced(at(2*i+j), ccrun.I64, red, from, 0)
+				if err != nil || found.Mismatches > 0 {
+					return fmt.Errorf("group %d, communicator %d, operator %d: %d elements are wrong (%v)", round, i, red, found.Mismatches, err)
 				}
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/ccrun/ccrun/guest-sdk/go/ccrun"
+	"github.com/ccrun/ccrun/guest-sdk/go/ccrun/oracle"
 )
 
 func main() {
@@ -47,7 +48,7 @@ func run(world *ccrun.World, algorithms []string) error {
 		suites = append(suites, s)
 		for _, algorithm := range append([]string{""}, algorithms...) {
 			if err := s.algorithm(algorithm); err != nil {
-				return fmt.Errorf("rank %d of %d, algorithm %q: %w", comm.Rank(), comm.Size(), algorithm, err)
+				return fmt.Errorf("rank %d: %w", world.Rank(), err)
 			}
 		}
 		comm.Options = ccrun.CallOptions{}
@@ -61,6 +62,7 @@ func run(world *ccrun.World, algorithms []string) error {
 
 // suite is what the calls of one communicator share.
 type suite struct {
+	world   *ccrun.World
 	comm    *ccrun.Comm
 	stream  *ccrun.Stream
 	in, out *ccrun.Buffer
@@ -78,7 +80,7 @@ func newSuite(world *ccrun.World, comm *ccrun.Comm) (*suite, error) {
 		return nil, err
 	}
 	stream, err := world.NewStream()
-	return &suite{comm: comm, stream: stream, in: in, out: out}, err
+	return &suite{world: world, comm: comm, stream: stream, in: in, out: out}, err
 }
 
 // algorithm checks all collectives that have the algorithm.
@@ -90,9 +92,9 @@ func (s *suite) algorithm(name string) error {
 				continue // the others differ from these in nothing but time
 			}
 			for _, inPlace := range []bool{false, true} {
-				shape := shape{dtype: dtype, red: ccrun.RedOp((i + j) % 5), count: count, root: (i + j) % s.comm.Size(), inPlace: inPlace}
+				shape := oracle.Shape{Dtype: dtype, Red: ccrun.RedOp((i + j) % 5), Count: count, Root: (i + j) % s.comm.Size(), InPlace: inPlace}
 				if err := s.all(shape); err != nil {
-					return fmt.Errorf("%+v: %w", shape, err)
+					return err
 				}
 			}
 		}
@@ -100,36 +102,30 @@ func (s *suite) algorithm(name string) error {
 	return nil
 }
 
-// shape is one way to call a collective.
-type shape struct {
-	dtype   ccrun.Dtype
-	red     ccrun.RedOp
-	count   int64
-	root    int
-	inPlace bool
-}
-
 // all calls each collective in one shape.
-func (s *suite) all(shape shape) error {
-	for _, c := range collectives {
-		if !c.has(s.comm.Options.Algorithm, shape, s.comm.Size()) {
+func (s *suite) all(shape oracle.Shape) error {
+	collectives := oracle.Collectives()
+	for i := range collectives {
+		if !collectives[i].Has(s.comm.Options.Algorithm, shape, s.comm.Size()) {
 			continue
 		}
 		s.calls++
-		if err := s.one(c, shape); err != nil {
-			return fmt.Errorf("%s: %w", c.name, err)
+		call := &oracle.Call{
+			Shape: shape, Collective: &collectives[i], Comm: s.comm, Stream: s.stream,
+			In: s.in.All(), Out: s.out.All(), Seed: s.calls, Slot: s.comm.Group() % s.world.SignalSlots(),
+		}
+		if err := s.one(call); err != nil {
+			return fmt.Errorf("%s: %w", call, err)
 		}
 	}
 	return nil
 }
 
-func (s *suite) one(c collective, shape shape) error {
-	part := shape.count * shape.dtype.Bytes()
-	r := round{suite: s, shape: shape, part: part, n: int64(s.comm.Size()), me: s.comm.Rank()}
-	s.stream.Fill(r.whole(s.out), shape.dtype, 1)
-	c.call(&r)
+func (s *suite) one(call *oracle.Call) error {
+	call.Prepare(s.world)
+	call.Submit()
 	if err := s.stream.Sync(); err != nil {
 		return err
 	}
-	return c.verify(&r)
+	return call.Verify()
 }
