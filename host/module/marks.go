@@ -34,7 +34,7 @@ type openMark struct {
 }
 
 // checkTerm refuses a collective that was never begun.
-func (t *trace) checkTerm(term op.Term) error {
+func (t *trace) checkTerm(term *op.Term) error {
 	if term.Collective > t.sequence {
 		return refuse(abi.Invalid, "collective: %d was never begun", term.Collective)
 	}
@@ -52,7 +52,7 @@ func tag(c *call) error {
 		Collective: c.uint32(0), Chunk: c.uint32(1), Slice: c.uint32(2),
 		Flow: uint16(flow), Step: uint16(step), Message: c.uint32(5),
 	}
-	if err := c.trace.checkTerm(term); err != nil {
+	if err := c.trace.checkTerm(&term); err != nil {
 		return err
 	}
 	c.trace.term = term

@@ -130,7 +130,7 @@ func (c *call) message(o *op.Op) error {
 
 // reduce submits one op structure as a reduce, whatever kind it says.
 func reduce(c *call) error {
-	o, err := c.decodeOp(c.in, op.Reduce)
+	o, err := c.decodeOp((*opStruct)(c.in), op.Reduce)
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func reduce(c *call) error {
 func submit(c *call) error {
 	accepted := uint32(0)
 	for ops := c.in; len(ops) > 0; ops = ops[abi.OpBytes:] {
-		o, err := c.decodeOp(ops, op.Kind(0))
+		o, err := c.decodeOp((*opStruct)(ops), op.None)
 		if err == nil {
 			err = c.submitOne(o)
 		}
