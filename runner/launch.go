@@ -94,7 +94,7 @@ func (l *launcher) prepare(ctx context.Context, wasm []byte) error {
 		Socket: filepath.Join(l.dir.path, socketName), Token: randomID(32),
 		WasmPath: path, WasmSum: hex.EncodeToString(sum[:]), Args: c.Args, CacheDir: l.cacheDir(), Native: c.Native, Fault: c.Fault,
 		Algorithms: c.Algorithms.String(),
-		Device: c.Device, OpTimeout: c.OpTimeout, MemoryBytes: c.MemoryBytes, BufferMemoryBytes: c.BufferMemoryBytes,
+		Device:     c.Device, OpTimeout: c.OpTimeout, MemoryBytes: c.MemoryBytes, BufferMemoryBytes: c.BufferMemoryBytes,
 		TraceLevel: c.TraceLevel, Seed: c.Seed, UnwindGrace: cmp.Or(c.stopGrace, killGrace) * 3 / 4,
 	}
 	runtime, _, err := compile(ctx, l.spec.CacheDir, c.MemoryBytes, c.WasmPath, wasm)

@@ -124,7 +124,7 @@ func (m *measurement) config(path string) runner.Config {
 	s, o := m.state, m.flags
 	c := runner.Config{
 		WasmPath: path, Device: o.device, Timeout: time.Duration(o.timeoutSecs) * time.Second, OpTimeout: 5 * time.Minute,
-		TraceLevel: flight.Level(o.trace), Fault: o.fault, Pin: !o.noPin, Seed: 1, Ready: m.begin,
+		TraceLevel: flight.Level(o.trace), Fault: o.fault, Algorithms: o.algorithms.table, Pin: !o.noPin, Seed: 1, Ready: m.begin,
 		Stderr: s.stderr, Self: s.self, Env: s.env, Environ: s.environ, TempDir: s.tempDir,
 	}
 	if !o.launched {

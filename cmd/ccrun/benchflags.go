@@ -37,16 +37,18 @@ type benchOptions struct {
 	memory                         bool
 	unalign                        int
 
-	sizes     sizesValue
-	algorithm string
-	trace     levelValue
-	device    string
-	noPin     bool
-	native    bool
-	fault     string
+	sizes      sizesValue
+	algorithm  string
+	algorithms algorithmsValue
+	trace      levelValue
+	device     string
+	noPin      bool
+	native     bool
+	fault      string
 
 	launched bool    // by another launcher
 	minBusBW float64 // negative for none
+	spread   float64 // of alltoallv
 }
 
 func defaultBenchOptions() *benchOptions {
@@ -89,9 +91,10 @@ func (o *benchOptions) flags() []cli.Flag {
 		intFlag(&o.unalign, 0, "begin `N` elements off alignment", "unalign", "u"),
 		valueFlag(&o.sizes, "measure these instead of -b to -e: `SIZE[xITERATIONS],...`", "sizes"),
 		textFlag(&o.algorithm, "", "use `NAME` instead of what the host selects", "algorithm"),
+		valueFlag(&o.algorithms, algorithmsUsage, "algorithms"),
 		valueFlag(&o.trace, "record `LEVEL` and what is coarser: off, collective, flow, slice, message", "trace"),
 		textFlag(&o.device, "auto", "carry operations out on `DEVICE`: auto, cpu", "device"),
-		boolFlag(&o.native, "measure without Wasm and without checks, to see what the sandbox costs", "native"),
+		boolFlag(&o.native, "measure without Wasm, to see what the sandbox costs", "native"),
 		&cli.StringFlag{Name: "fault", Destination: &o.fault, Hidden: true}, // of package fault, to see that checks find it
 		boolFlag(&o.noPin, "do not pin rank i to CPU i", "no-pin"),
 	}
@@ -125,11 +128,8 @@ func (o *benchOptions) complete(c *cli.Context, env func(string) string) error {
 	if !c.IsSet("maxbytes") {
 		o.maxBytes = max(o.minBytes, 32<<20)
 	}
-	o.minBusBW = -1
-	if text := env(minBandwidthVariable); text != "" {
-		if o.minBusBW, err = strconv.ParseFloat(text, 64); err != nil || !(o.minBusBW >= 0) {
-			return usageError{minBandwidthVariable + "=" + text + ": not a bandwidth", "a number of GB/s"}
-		}
+	if err := o.readVariables(env); err != nil {
+		return err
 	}
 	launched, err := runner.Launched(env)
 	if err != nil || launched == 0 {
@@ -142,16 +142,40 @@ func (o *benchOptions) complete(c *cli.Context, env func(string) string) error {
 	return nil
 }
 
-// minBandwidthVariable is nccl-tests' for the least bus bandwidth that is
-// enough.
-const minBandwidthVariable = "NCCL_TESTS_MIN_BW"
+// Variables of nccl-tests.
+const (
+	minBandwidthVariable = "NCCL_TESTS_MIN_BW"                // the least bus bandwidth that is enough
+	spreadVariable       = "NCCL_TESTS_ALLTOALLV_SPREAD"      // from equal parts, 0, to parts that grow with the distance, 1
+	matrixVariable       = "NCCL_TESTS_ALLTOALLV_MATRIX_FILE" // not followed
+)
 
 // benchEnvironment is what of the environment the benchmark reads.
 func benchEnvironment(env func(string) string) []string {
-	if text := env(minBandwidthVariable); text != "" {
-		return []string{minBandwidthVariable + "=" + text}
+	var set []string
+	for _, name := range []string{minBandwidthVariable, spreadVariable, algorithmsVariable} {
+		if text := env(name); text != "" {
+			set = append(set, name+"="+text)
+		}
 	}
-	return nil
+	return set
+}
+
+func (o *benchOptions) readVariables(env func(string) string) (err error) {
+	o.minBusBW, o.spread = -1, 1
+	if text := env(minBandwidthVariable); text != "" {
+		if o.minBusBW, err = strconv.ParseFloat(text, 64); err != nil || !(o.minBusBW >= 0) {
+			return usageError{minBandwidthVariable + "=" + text + ": not a bandwidth", "a number of GB/s"}
+		}
+	}
+	if text := env(spreadVariable); text != "" {
+		if o.spread, err = strconv.ParseFloat(text, 64); err != nil || !(o.spread >= 0 && o.spread <= 1) {
+			return usageError{spreadVariable + "=" + text + ": not a spread", "a number from 0, equal parts, to 1"}
+		}
+	}
+	if c, err := bench.Find(o.collective); err == nil && c.Op == op.AllToAllV && env(matrixVariable) != "" {
+		return notImplemented(matrixVariable + ": parts are made up, by " + spreadVariable)
+	}
+	return o.algorithms.fromEnvironment(env)
 }
 
 // options are what the flags ask for.
@@ -173,9 +197,7 @@ func (o *benchOptions) options() (*bench.Options, error) {
 		Iterations: o.iterations, Warmup: o.warmup, Aggregated: o.aggregated, Average: bench.Average(o.average),
 		PerIteration: o.perIteration, PerIterationSkip: o.perIterationSkip, Checks: o.checks, Blocking: o.blocking,
 		ProcessorTime: o.processorTime != 0, Timestamps: o.timestamps, Memory: o.memory, Unalign: o.unalign, Algorithm: o.algorithm,
-	}
-	if o.native {
-		b.Checks = 0
+		Spread: o.spread,
 	}
 	if err := b.Check(); err != nil {
 		return nil, usageError{err.Error(), "see ccrun bench --help"}

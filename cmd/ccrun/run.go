@@ -20,6 +20,7 @@ type runOptions struct {
 	timeout, opTimeout        durationValue
 	memory, bufferMemory      sizeValue
 	trace                     levelValue
+	algorithms                algorithmsValue
 	outputs                   outputsValue
 	thresholds                thresholdsValue
 	seed                      seedValue
@@ -72,6 +73,7 @@ func (o *runOptions) flags() []cli.Flag {
 		valueFlag(&o.memory, "give each guest `SIZE` of its own memory at most", "memory"),
 		valueFlag(&o.bufferMemory, "give each rank `SIZE` of buffers at most (default: its part of three quarters of what is free)", "buffer-memory"),
 		valueFlag(&o.trace, "record `LEVEL` and what is coarser: off, collective, flow, slice, message", "trace"),
+		valueFlag(&o.algorithms, algorithmsUsage, "algorithms"),
 		valueFlag(&o.outputs, "also write the run to `OUTPUT`: "+outputNames()+" (repeatable)", "out", "o"),
 		valueFlag(&o.thresholds, "exit with 99 unless `CONDITION` holds: 'cct.p99<5ms' (repeatable)", "threshold"),
 		boolFlag(&o.json, "print one JSON object; the workflow's output goes to stderr", "json"),
@@ -104,7 +106,7 @@ func (o *runOptions) config(s *state, path string, args []string) runner.Config 
 		Timeout: time.Duration(o.timeout), OpTimeout: time.Duration(o.opTimeout),
 		MemoryBytes: int64(o.memory), BufferMemoryBytes: int64(o.bufferMemory),
 		TraceLevel: flight.Level(o.trace), RunDir: o.runDir, Keep: o.keep || o.runDir != "",
-		Seed: uint64(o.seed), Labels: o.labels, Pin: !o.noPin,
+		Algorithms: o.algorithms.table, Seed: uint64(o.seed), Labels: o.labels, Pin: !o.noPin,
 		Prefix: o.prefix.word == "always" || o.prefix.word == "auto" && s.stdoutTerminal,
 		Stdout: s.stdout, Stderr: s.stderr,
 		Self: s.self, Env: s.env, Environ: s.environ, CacheDir: s.cacheDir, TempDir: s.tempDir,
@@ -129,6 +131,9 @@ func runWorkflow(parent context.Context, s *state, o *runOptions, args cli.Args)
 		return usageError{"no workflow given", "ccrun run [flags] WORKFLOW.wasm [the workflow's own arguments]"}
 	}
 	if err := o.outputs.check(); err != nil {
+		return err
+	}
+	if err := o.algorithms.fromEnvironment(s.env); err != nil {
 		return err
 	}
 	ctx, stop := interruptible(parent, s)

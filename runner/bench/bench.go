@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ccrun/ccrun/host/coll"
 	"github.com/ccrun/ccrun/host/op"
 )
 
@@ -23,7 +24,18 @@ type Collective struct {
 	counts  counts
 	rooted  bool
 	reduces bool
+	inPlace inPlace
 }
+
+// inPlace says what comes of a collective whose input lies where its output
+// goes.
+type inPlace int
+
+const (
+	sound     inPlace = iota
+	unchecked         // it is measured, but what was received may have been sent on
+	missing           // it cannot be called so
+)
 
 // counts says what the number of elements of a call is taken from.
 type counts int
@@ -44,6 +56,8 @@ var collectives = []Collective{
 	{Op: op.Gather, Name: "gather", counts: evenShare, rooted: true},
 	{Op: op.Scatter, Name: "scatter", counts: evenShare, rooted: true},
 	{Op: op.AllToAll, Name: "alltoall", aliases: []string{"all_to_all"}, counts: alignedShare},
+	{Op: op.AllToAllV, Name: "alltoallv", aliases: []string{"all_to_all_v"}, counts: alignedShare, inPlace: missing},
+	{Op: op.SendRecv, Name: "sendrecv", aliases: []string{"send_recv"}, inPlace: unchecked},
 }
 
 // Find is the collective of a name, spelt as ccrun, nccl-tests or its programs
@@ -73,12 +87,22 @@ func (c Collective) count(bytes int64, ranks, elementBytes int) int64 {
 	elements := bytes / int64(elementBytes)
 	switch c.counts {
 	case alignedShare:
-		return elements / int64(ranks) &^ int64(max(16/elementBytes, 1)-1)
+		return elements / int64(ranks) &^ int64(max(wholeBytes/elementBytes, 1)-1)
 	case evenShare:
 		return elements / int64(ranks)
 	default:
 		return elements
 	}
+}
+
+// algorithms finds the collective's algorithms; sendrecv is none of package
+// coll's.
+func (c Collective) algorithms() []coll.Variant {
+	row := coll.Of(c.Op)
+	if row == nil {
+		return nil
+	}
+	return row.Algorithms
 }
 
 // shares is by what the count of a call is multiplied to get that of the whole

@@ -60,7 +60,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s is %v, %v", name, c.Op, err)
 		}
 	}
-	for _, name := range []string{"", "_perf", "all-reduce", "sendrecv"} {
+	for _, name := range []string{"", "_perf", "all-reduce", "sendrecv_v"} {
 		if c, err := Find(name); err == nil {
 			t.Errorf("%q is %v", name, c.Op)
 		}
@@ -142,8 +142,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// measured makes timings out of what two ranks might say.
-func measured(o *Options, row *Row, nanos int64, wrong int64) *Timing {
+// timed makes timings out of what two ranks might say.
+func timed(o *Options, row *Row, nanos int64, wrong int64) *Timing {
 	ranks := []RankTiming{
 		{IssueNanos: nanos / 2, TotalNanos: nanos, EndNanos: []int64{nanos / 8, nanos / 4, nanos / 2, nanos}},
 		{IssueNanos: nanos, TotalNanos: nanos * 3, EndNanos: []int64{nanos, nanos * 2, nanos*5/2 + 1, nanos * 3}, Wrong: wrong},
@@ -175,7 +175,7 @@ func TestTable(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, row := range o.Rows() {
-				first, second := measured(o, &row, 1<<(10*i), 0), measured(o, &row, 12345, int64(i))
+				first, second := timed(o, &row, 1<<(10*i), 0), timed(o, &row, 12345, int64(i))
 				if i == 2 {
 					second = nil
 				}

@@ -1,7 +1,9 @@
 package bench
 
 import (
+	"encoding/binary"
 	"fmt"
+	"strings"
 
 	"github.com/ccrun/ccrun/host/abi"
 	"github.com/ccrun/ccrun/host/op"
@@ -55,6 +57,8 @@ const (
 	number  // of words in this line
 	first   // word of this line
 	source  // rank whose results are printed
+	left    // rank before this one
+	right   // the one behind
 )
 
 // Guest is the Wasm module that measures the rows. All ranks run the same one;
@@ -69,14 +73,16 @@ type assembly struct {
 	*Options
 	imports []wasm.Import
 	records []record
-	words   int64 // results of the placement with most
-	buffer  int64 // bytes of the input and of the output
+	tables  []byte // of counts, behind the records
+	names   string // of algorithms
+	words   int64  // results of the placement with most
+	buffer  int64  // bytes of the input and of the output
 }
 
 // hostCalls are the functions of package abi that the guest imports.
 var hostCalls = []string{
 	"world", "clock_now", "last_error", "abort", "buffer_alloc", "buffer_read", "buffer_write", "buffer_fill", "buffer_verify",
-	"buffer_verify_reduced", "stream_create", "stream_sync", "comm_world", "collective", "barrier",
+	"buffer_verify_reduced", "stream_create", "stream_sync", "comm_world", "collective", "barrier", "send", "recv",
 }
 
 const writeCall = "fd_write"
@@ -103,13 +109,44 @@ func newAssembly(o *Options, rows []Row) *assembly {
 		g.buffer = max(g.buffer, rows[i].Bytes()+o.unalignBytes(&rows[i]))
 		g.records = append(g.records, o.recordsOf(&rows[i])...)
 	}
+	at := 0
+	for i := range rows {
+		end := at + len(rows[i].layouts())*variants
+		g.place(&rows[i], g.records[at:end])
+		at = end
+	}
 	return g
+}
+
+// place gives the records of a row what lies elsewhere in memory.
+func (g *assembly) place(row *Row, records []record) {
+	name := strings.Index(g.names, row.Algorithm)
+	if name < 0 {
+		name = len(g.names)
+		g.names += row.Algorithm
+	}
+	tablesAt := 0
+	if row.Parts != nil {
+		tablesAt = int(g.tablesAt()) + len(g.tables)
+		for _, table := range row.tables() {
+			for _, count := range table {
+				g.tables = binary.LittleEndian.AppendUint64(g.tables, uint64(count))
+			}
+		}
+	}
+	for i := range records {
+		c := &records[i].callFields
+		c.algorithmAt, c.tablesAt, c.tableBytes = algorithmAt+int32(name), int32(tablesAt), 2*row.Ranks*8
+	}
 }
 
 var valTypes = map[abi.ValType]wasm.ValType{abi.I32: wasm.I32, abi.I64: wasm.I64}
 
-// wordsAt is where this rank's results lie in memory, behind the records.
-func (g *assembly) wordsAt() int32 { return recordsAt + int32(len(g.records)*recordBytes) }
+// tablesAt is where counts lie in memory, behind the records.
+func (g *assembly) tablesAt() int32 { return recordsAt + int32(len(g.records)*recordBytes) }
+
+// wordsAt is where this rank's results lie, behind the counts.
+func (g *assembly) wordsAt() int32 { return g.tablesAt() + int32(len(g.tables)) }
 
 func (g *assembly) module() *wasm.Module {
 	records := make([]byte, 0, len(g.records)*recordBytes)
@@ -129,9 +166,10 @@ func (g *assembly) module() *wasm.Module {
 			{Name: "bench.print", Body: g.print()},
 		},
 		Data: []wasm.Data{
-			{Offset: algorithmAt, Bytes: g.Algorithm},
+			{Offset: algorithmAt, Bytes: g.names},
 			{Offset: gatherAt, Bytes: string(gather.append(nil))},
 			{Offset: recordsAt, Bytes: string(records)},
+			{Offset: g.tablesAt(), Bytes: string(g.tables)},
 		},
 	}
 }
@@ -168,6 +206,7 @@ func (g *assembly) start() []byte {
 	return wasm.Code(
 		g.host("world", pointer(worldAt)),
 		set(rank, wasm.Extend(wasm.LoadI32(worldAt))),
+		g.neighbours(),
 		g.host("stream_create", address(stream)),
 		g.host("comm_world", forever(), address(comm)),
 		g.host("buffer_alloc", constant(g.buffer), address(input)),
@@ -189,6 +228,17 @@ func (g *assembly) start() []byte {
 		// A rank that ends with wrong numbers ends the others, which must not
 		// come before rank 0 has printed them.
 		g.barrier(),
+	)
+}
+
+// neighbours works out who sends to this rank and to whom it sends.
+func (g *assembly) neighbours() []byte {
+	last := constant(int64(g.Ranks() - 1))
+	return wasm.Code(
+		set(left, wasm.Sub(get(rank), constant(1))),
+		wasm.If(wasm.Equal(get(rank), constant(0)), set(left, last)),
+		set(right, wasm.Add(get(rank), constant(1))),
+		wasm.If(wasm.Equal(get(rank), last), set(right, constant(0))),
 	)
 }
 

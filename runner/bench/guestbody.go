@@ -1,6 +1,11 @@
 package bench
 
-import "github.com/ccrun/ccrun/runner/wasm"
+import (
+	"math"
+
+	"github.com/ccrun/ccrun/host/op"
+	"github.com/ccrun/ccrun/runner/wasm"
+)
 
 // wordsFixed is how many numbers a rank tells of a placement before the times
 // of iterations: issued, total, wrong.
@@ -24,7 +29,18 @@ func (g *assembly) redOp() []byte {
 
 func (g *assembly) sync() []byte    { return g.host("stream_sync", get(stream), forever()) }
 func (g *assembly) barrier() []byte { return g.host("barrier", forever()) }
-func (g *assembly) collect() []byte { return g.host("collective", get(stream), at(cursor)) }
+
+// collect makes the call that is measured.
+func (g *assembly) collect() []byte {
+	if g.Collective.Op != op.SendRecv {
+		return g.host("collective", get(stream), at(cursor))
+	}
+	bytes, channel := g.field(fieldFillBytes), pointer(0)
+	return wasm.Code(
+		g.host("send", get(stream), at(right), g.pick(), g.field(callInOff), bytes, channel),
+		g.host("recv", get(stream), at(left), get(output), g.field(callOutOff), bytes, channel),
+	)
+}
 
 func (g *assembly) now(to cell) []byte { return g.host("clock_now", address(to)) }
 
@@ -53,6 +69,8 @@ func (g *assembly) measure() []byte {
 		wasm.StoreI64(at(cursor), callIn, wasm.Mul(get(input), g.field(fieldOutOfPlace))),
 		wasm.StoreI64(at(cursor), callOut, get(output)),
 		wasm.StoreI64(at(cursor), callOutOff, g.byRank(callOutOff, fieldOutFactor)),
+		wasm.StoreI64(at(cursor), callCounts, wasm.Sub(g.field(callCounts), wasm.Mul(get(rank), g.field(fieldCountStep)))),
+		wasm.StoreI64(at(cursor), callCounts+8, wasm.Sub(g.field(callCounts+8), wasm.Mul(get(rank), g.field(fieldCountStep)))),
 		g.fill(), g.warmup(callWarmupBit),
 		g.sync(), g.barrier(),
 		times(counter, constant(int64(g.Warmup)), g.collect()),
@@ -126,12 +144,12 @@ func (g *assembly) check() []byte {
 	return wasm.Code(
 		add(salt, ranks),
 		g.fill(), g.collect(), g.sync(),
-		wasm.If(g.checks(checkRoot), g.verify(wasm.Add(get(salt), g.field(fieldSource)), constant(0))),
-		wasm.If(g.checks(checkEach),
-			set(inner, constant(0)),
-			wasm.While(wasm.Sub(get(inner), ranks),
-				g.verify(wasm.Add(get(salt), get(inner)), wasm.Mul(get(inner), g.field(fieldCheckBytes))),
-				add(inner, constant(1)))),
+		wasm.If(g.checks(checkRoot), g.verifyAll(wasm.Add(get(salt), g.field(fieldSource)))),
+		wasm.If(g.checks(checkLeft), g.verifyAll(wasm.Add(get(salt), get(left)))),
+		wasm.If(g.checks(checkEach), g.eachRank(g.verify(wasm.Mul(get(inner), g.field(fieldCheckBytes)), g.field(fieldCheckBytes),
+			wasm.Add(get(salt), get(inner)), g.pattern()))),
+		wasm.If(g.checks(checkParts), g.eachRank(g.verify(g.part(receivedOffsets), g.part(receivedCounts),
+			wasm.Add(get(salt), get(inner)), g.part(receivedOffsets)))),
 		wasm.If(g.checks(checkReduced), g.verifyReduced()),
 		g.barrier(),
 	)
@@ -145,11 +163,38 @@ func (g *assembly) pattern() []byte { return wasm.Mul(get(rank), g.field(fieldPa
 
 func countWrong() []byte { return add(wrong, wasm.LoadI64(resultAt)) }
 
-// verify compares a part of the output with a seed's pattern.
-func (g *assembly) verify(seed, further []byte) []byte {
+// eachRank repeats for ranks from 0 on, which inner counts.
+func (g *assembly) eachRank(body []byte) []byte {
+	return wasm.Code(
+		set(inner, constant(0)),
+		wasm.While(wasm.Sub(get(inner), constant(int64(g.Ranks()))), body, add(inner, constant(1))),
+	)
+}
+
+// Bits at which the pointers to what is received begin.
+const (
+	receivedCounts  = 0
+	receivedOffsets = 32
+)
+
+// part pushes the size of what comes from rank inner, or where it goes, in
+// bytes. It lies as far into what that rank sends.
+func (g *assembly) part(pointers int64) []byte {
+	table := wasm.And(wasm.ShiftRight(g.field(callCounts+8), constant(pointers)), constant(math.MaxUint32))
+	entry := wasm.Wrap(wasm.Add(table, wasm.Mul(get(inner), constant(8))))
+	return wasm.Mul(wasm.LoadI64At(entry, 0), g.field(fieldElementBytes))
+}
+
+// verifyAll compares the output with a seed's pattern.
+func (g *assembly) verifyAll(seed []byte) []byte {
+	return g.verify(constant(0), g.field(fieldCheckBytes), seed, g.pattern())
+}
+
+// verify compares a part of the output with a part of a seed's pattern.
+func (g *assembly) verify(further, bytes, seed, pattern []byte) []byte {
 	return wasm.Code(
 		g.host("buffer_verify", get(stream), get(output), wasm.Add(g.byRank(fieldCheckOff, fieldCheckFactor), further),
-			g.field(fieldCheckBytes), g.dtype(), seed, g.pattern(), pointer(resultAt)),
+			bytes, g.dtype(), seed, pattern, pointer(resultAt)),
 		countWrong(),
 	)
 }
@@ -158,10 +203,7 @@ func (g *assembly) verify(seed, further []byte) []byte {
 func (g *assembly) verifyReduced() []byte {
 	ranks := constant(int64(g.Ranks()))
 	return wasm.Code(
-		set(inner, constant(0)),
-		wasm.While(wasm.Sub(get(inner), ranks),
-			wasm.StoreI64(wasm.Wrap(wasm.Mul(get(inner), constant(8))), seedsAt, wasm.Add(get(salt), get(inner))),
-			add(inner, constant(1))),
+		g.eachRank(wasm.StoreI64(wasm.Wrap(wasm.Mul(get(inner), constant(8))), seedsAt, wasm.Add(get(salt), get(inner)))),
 		g.host("buffer_verify_reduced", get(stream), get(output), g.byRank(fieldCheckOff, fieldCheckFactor), g.field(fieldCheckBytes),
 			g.dtype(), g.redOp(), pointer(seedsAt), wasm.Wrap(ranks), g.pattern(), pointer(resultAt)),
 		countWrong(),

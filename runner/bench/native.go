@@ -31,11 +31,12 @@ type World struct {
 	Device     device.Device
 	Exchange   device.Exchange
 	Recorder   *flight.Writer
-	Out        io.Writer // for what [Results] reads, used by rank 0
+	Selection  coll.Table // of algorithms
+	Out        io.Writer  // for what [Results] reads, used by rank 0
 }
 
 // Run does what the guest does, in Go: the same operations in the same order,
-// but for the checks. It prices the sandbox.
+// checks among them. It prices the sandbox.
 func (w *World) Run(description string) error {
 	var j job
 	err := json.Unmarshal([]byte(description), &j)
@@ -58,7 +59,7 @@ func (w *World) Run(description string) error {
 			if (at%variants == 1) != (record.root == int64(w.Rank)) {
 				continue
 			}
-			words, err := n.measure(&rows[i], &record)
+			words, err := n.measure(&measured{Row: &rows[i], record: record})
 			if err == nil {
 				err = w.tell(fmt.Sprint(i, ".", at/variants), words)
 			}
@@ -67,7 +68,8 @@ func (w *World) Run(description string) error {
 			}
 		}
 	}
-	return nil
+	// As in the guest: nobody ends before rank 0 has printed.
+	return n.Device.Barrier(device.Forever)
 }
 
 // native is one rank that measures.
@@ -79,11 +81,19 @@ type native struct {
 	input, output op.Buffer
 	op            op.Op // that is submitted
 	called        uint32
+	salt          uint64 // makes patterns of one check differ from those of the next
+}
+
+// measured is one placement of a row.
+type measured struct {
+	*Row
+	record
+	call *op.Call // nil for sendrecv
 }
 
 // open allocates what all rows use.
 func (w *World) open(o *Options, rows []Row) (*native, error) {
-	n := &native{World: w, Options: o}
+	n := &native{World: w, Options: o, salt: 1}
 	collectives, ok := w.Device.(device.Collectives)
 	if !ok {
 		return nil, fmt.Errorf("communicators: %w", device.ErrMissing)
@@ -108,20 +118,15 @@ func (w *World) open(o *Options, rows []Row) (*native, error) {
 }
 
 // measure times one placement and gives what the guest would tell.
-func (n *native) measure(row *Row, r *record) ([]int64, error) {
-	call, err := n.call(row, r)
-	if err != nil {
+func (n *native) measure(m *measured) ([]int64, error) {
+	if err := n.prepare(m); err != nil {
 		return nil, err
 	}
-	err = n.prepare(row, r, call)
-	if err != nil {
-		return nil, err
-	}
-	words := make([]int64, wordsFixed, n.wordCount(row))
+	words := make([]int64, wordsFixed, n.wordCount(m.Row))
 	start := n.Device.Now()
-	for range row.Iterations {
+	for range m.Row.Iterations {
 		for range n.Aggregated {
-			if err := n.submit(call); err != nil {
+			if err := n.submit(m); err != nil {
 				return nil, err
 			}
 		}
@@ -133,12 +138,15 @@ func (n *native) measure(row *Row, r *record) ([]int64, error) {
 		}
 	}
 	words[0] = n.Device.Now() - start
-	err = n.stream.Sync(device.Forever)
+	err := n.stream.Sync(device.Forever)
 	words[1] = n.Device.Now() - start
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = n.Device.Barrier(device.Forever)
 	}
-	return words, n.Device.Barrier(device.Forever)
+	if err == nil {
+		words[2], err = n.check(m)
+	}
+	return words, err
 }
 
 // complete is what comes between iterations.
@@ -150,81 +158,6 @@ func (n *native) complete() error {
 		return err
 	}
 	return n.Device.Barrier(device.Forever)
-}
-
-// prepare fills the input and warms up.
-func (n *native) prepare(row *Row, r *record, call *op.Call) error {
-	in := n.output
-	if r.outOfPlace {
-		in = n.input
-	}
-	n.op = op.Op{
-		Kind: op.Fill, Type: row.Type, Bytes: r.fillBytes, Value: uint64(1 + n.Rank),
-		Dst: op.View{Buf: in, Off: r.fillOff + int64(n.Rank)*r.fillFactor},
-	}
-	if err := n.stream.Submit(&n.op); err != nil {
-		return err
-	}
-	call.Warmup = true
-	for range n.Warmup {
-		if err := n.submit(call); err != nil {
-			return err
-		}
-	}
-	call.Warmup = false
-	if err := n.stream.Sync(device.Forever); err != nil {
-		return err
-	}
-	return n.Device.Barrier(device.Forever)
-}
-
-// submit copies the call's operation to where it does not have to be allocated.
-func (n *native) submit(call *op.Call) error {
-	n.called++
-	n.op = op.Op{Kind: op.CollectiveCall, Comm: n.comm, Call: call, Term: op.Term{Collective: n.called}}
-	return n.stream.Submit(&n.op)
-}
-
-// call plans a record's call as package module plans that of a guest.
-func (n *native) call(row *Row, r *record) (*op.Call, error) {
-	shape := coll.Shape{
-		Collective: row.Collective.Op, Type: row.Type, Ranks: row.Ranks, Root: r.callFields.root, Count: row.Count, InPlace: !r.outOfPlace,
-	}
-	if shape.InBytes(n.Rank) == 0 && row.Count > 0 {
-		shape.InPlace = false
-	}
-	if err := n.choose(&shape); err != nil {
-		return nil, err
-	}
-	program, err := coll.Plan(shape, n.Rank)
-	if err != nil {
-		return nil, err
-	}
-	out := op.View{Buf: n.output, Off: r.outOff + int64(n.Rank)*r.outFactor}
-	call := &op.Call{
-		Collective: row.Collective.Op, Type: row.Type, Red: row.Red, Root: r.callFields.root, Count: row.Count,
-		In: op.View{Buf: n.input, Off: r.inOff}, Out: out,
-		Algorithm: uint8(shape.Algorithm), Program: program, Bytes: shape.Bytes(), NameIndex: n.Recorder.Name(program.Name),
-	}
-	if !r.outOfPlace {
-		offset := shape.InPlaceOffset(n.Rank)
-		call.In = op.View{Buf: n.output, Off: out.Off + max(offset, 0)}
-		call.Out.Off -= min(offset, 0)
-	}
-	return call, nil
-}
-
-// choose picks the algorithm.
-func (n *native) choose(shape *coll.Shape) error {
-	if n.Algorithm == "" {
-		shape.Algorithm = coll.DefaultTable().Select(*shape)
-		return nil
-	}
-	var known bool
-	if shape.Algorithm, known = coll.AlgorithmNamed(n.Algorithm); !known {
-		return fmt.Errorf("algorithm: there is no %q", n.Algorithm)
-	}
-	return nil
 }
 
 // tell brings what all ranks have measured to rank 0, which prints it.

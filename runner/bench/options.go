@@ -31,6 +31,7 @@ type Options struct {
 	Memory             bool // -M
 	Unalign            int  // -u: elements by which buffers are off alignment
 	Algorithm          string
+	Spread             float64 // of alltoallv: 0 for equal parts, 1 for parts that grow with the distance
 }
 
 // Size is a size of the whole array, and how many iterations are measured.
@@ -86,6 +87,21 @@ func (o *Options) Check() error {
 		return fmt.Errorf("there is no root %d among %d ranks", o.Root, o.Ranks())
 	case o.Blocking < 0 || o.Blocking > 3 || o.Unalign < 0:
 		return errors.New("blocking is from 0 to 3, and buffers are unaligned by 0 elements or more")
+	}
+	return o.checkAlgorithm()
+}
+
+// algorithmBytesMax bounds what an algorithm may be called.
+const algorithmBytesMax = 64
+
+func (o *Options) checkAlgorithm() error {
+	switch {
+	case len(o.Algorithm) > algorithmBytesMax:
+		return fmt.Errorf("the algorithm's name has more than %d bytes", algorithmBytesMax)
+	case o.Algorithm != "" && o.Collective.algorithms() == nil:
+		return fmt.Errorf("%s has no algorithms to choose from", o.Collective.Name)
+	case !(o.Spread >= 0 && o.Spread <= 1):
+		return errors.New("the spread of alltoallv is from 0 to 1")
 	}
 	return nil
 }
@@ -177,13 +193,21 @@ func (o *Options) Rows() []Row {
 		for _, red := range o.reds() {
 			for _, root := range o.roots() {
 				for size := range o.sizes {
-					rows = append(rows, Row{
-						Collective: o.Collective, Type: dtype, Red: red, Root: root, Ranks: o.Ranks(),
-						Count: o.Collective.count(size.Bytes, o.Ranks(), dtype.Size()), Iterations: size.Iterations,
-					})
+					rows = append(rows, o.row(dtype, red, root, size))
 				}
 			}
 		}
 	}
 	return rows
+}
+
+func (o *Options) row(dtype op.Dtype, red op.RedOp, root int, size Size) Row {
+	row := Row{
+		Collective: o.Collective, Type: dtype, Red: red, Root: root, Ranks: o.Ranks(), Algorithm: o.Algorithm,
+		Count: o.Collective.count(size.Bytes, o.Ranks(), dtype.Size()), Iterations: size.Iterations,
+	}
+	if row.Collective.Op == op.AllToAllV {
+		row.Parts = partsOf(row.Count, row.Ranks, dtype.Size(), o.Spread)
+	}
+	return row
 }

@@ -31,6 +31,8 @@ const (
 	checkRoot              // the root's pattern
 	checkEach              // a part of each rank's, one after the other
 	checkReduced           // the reduction of all ranks'
+	checkParts             // a part of each rank's, as the counts say
+	checkLeft              // the pattern of the rank before this one
 )
 
 // Fields that the guest reads, behind the call.
@@ -49,6 +51,8 @@ const (
 	fieldIterations
 	fieldWords
 	fieldSource
+	fieldCountStep // by how much a rank's counts begin before those of the one before it
+	fieldElementBytes
 	recordBytes
 )
 
@@ -65,7 +69,10 @@ type callFields struct {
 	count        int64
 	inOff        int64
 	outOff       int64
+	algorithmAt  int32
 	algorithmLen int
+	tablesAt     int32 // in memory, of alltoallv's counts; 0 for none
+	tableBytes   int   // of one
 }
 
 // Offsets in the structure call.
@@ -73,8 +80,10 @@ const (
 	callType      = 16 // dtype, redop, flags
 	callCount     = 24
 	callIn        = 32
+	callInOff     = 40
 	callOut       = 48
 	callOutOff    = 56
+	callCounts    = 72
 	callBytes     = 96
 	callWarmupBit = 1 << 16 // of the number at callType
 )
@@ -96,9 +105,16 @@ func (c *callFields) append(b []byte) []byte {
 	b = e.AppendUint64(b, uint64(c.inOff))
 	b = e.AppendUint64(b, 0)
 	b = e.AppendUint64(b, uint64(c.outOff))
-	b = e.AppendUint32(b, algorithmAt)
+	b = e.AppendUint32(b, uint32(c.algorithmAt))
 	b = e.AppendUint32(b, uint32(c.algorithmLen))
-	return append(b, make([]byte, callBytes-72)...)
+	for table := range countTables {
+		at := 0
+		if c.tablesAt != 0 {
+			at = int(c.tablesAt) + table*c.tableBytes + c.tableBytes/2 // of rank 0
+		}
+		b = e.AppendUint32(b, uint32(at))
+	}
+	return e.AppendUint64(b, 0)
 }
 
 func (r *record) append(b []byte) []byte {
@@ -109,11 +125,19 @@ func (r *record) append(b []byte) []byte {
 	}
 	for _, v := range []int64{
 		outOfPlace, r.root, r.outFactor, r.fillOff, r.fillFactor, r.fillBytes, int64(r.check), r.checkOff, r.checkFactor, r.checkBytes,
-		r.patternFactor, r.iterations, r.words, int64(r.callFields.root),
+		r.patternFactor, r.iterations, r.words, int64(r.callFields.root), r.countStep(), int64(r.dtype.Size()),
 	} {
 		b = binary.LittleEndian.AppendUint64(b, uint64(v))
 	}
 	return b
+}
+
+// countStep is for two pointers to counts at once.
+func (r *record) countStep() int64 {
+	if r.tablesAt == 0 {
+		return 0
+	}
+	return 8<<32 | 8
 }
 
 // unalignBytes is how far buffers begin off their alignment.
@@ -127,12 +151,12 @@ func (o *Options) wordCount(row *Row) int {
 	return wordsFixed
 }
 
-// recordsOf are the records of both placements.
+// recordsOf are the records of all placements.
 func (o *Options) recordsOf(row *Row) []record {
 	var all []record
-	for _, outOfPlace := range []bool{true, false} {
+	for _, l := range row.layouts() {
 		for _, isRoot := range []bool{false, true} {
-			r := o.recordOf(row, outOfPlace)
+			r := o.recordOf(row, l == outOfPlace)
 			r.place(row, isRoot)
 			r.expect(row, isRoot)
 			r.fillOff, r.checkOff = r.fillOff+o.unalignBytes(row), r.checkOff+o.unalignBytes(row)
@@ -147,7 +171,7 @@ func (o *Options) recordOf(row *Row, outOfPlace bool) record {
 	r := record{
 		callFields: callFields{
 			op: row.Collective.Op, root: max(row.Root, 0), dtype: row.Type, red: row.Red, count: row.Count,
-			inOff: start, outOff: start, algorithmLen: len(o.Algorithm),
+			inOff: start, outOff: start, algorithmLen: len(row.Algorithm),
 		},
 		outOfPlace: outOfPlace, root: int64(row.Root), iterations: int64(row.Iterations), words: int64(o.wordCount(row)),
 	}
@@ -188,7 +212,14 @@ func (r *record) place(row *Row, isRoot bool) {
 // expect says what the output must be.
 func (r *record) expect(row *Row, isRoot bool) {
 	share, whole := row.shareBytes(), row.Bytes()
+	if !r.outOfPlace && row.Collective.inPlace == unchecked {
+		return
+	}
 	switch row.Collective.Op {
+	case op.AllToAllV:
+		r.check = checkParts
+	case op.SendRecv:
+		r.check, r.checkBytes = checkLeft, whole
 	case op.AllReduce:
 		r.check, r.checkBytes = checkReduced, whole
 	case op.ReduceScatter:

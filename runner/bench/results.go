@@ -14,7 +14,8 @@ type Results struct {
 	told    func(row *Row, outOfPlace, inPlace *Timing)
 	at      int // the row that is being measured
 	words   []int64
-	first   *Timing // of its placement out of place
+	timings [2]*Timing // of its placements
+	done    int        // of them
 	err     error
 }
 
@@ -59,14 +60,18 @@ func (r *Results) take() {
 	if len(r.words) < r.options.wordCount(row)*row.Ranks {
 		return
 	}
+	layouts := row.layouts()
 	timing := r.options.Combine(row, r.rankTimings(row))
 	r.words = r.words[:0]
-	if r.first == nil {
-		r.first = timing
+	if layouts[r.done] == together && row.Collective.inPlace == unchecked {
+		timing.Checked = false
+	}
+	r.timings[layouts[r.done]] = timing
+	if r.done++; r.done < len(layouts) {
 		return
 	}
-	r.told(row, r.first, timing)
-	r.first = nil
+	r.told(row, r.timings[outOfPlace], r.timings[together])
+	r.timings, r.done = [2]*Timing{}, 0
 	r.at++
 }
 

@@ -1,6 +1,9 @@
 package bench
 
-import "github.com/ccrun/ccrun/host/op"
+import (
+	"github.com/ccrun/ccrun/host/coll"
+	"github.com/ccrun/ccrun/host/op"
+)
 
 // Row is a row of the table: a call, measured out of place and in place.
 type Row struct {
@@ -8,13 +11,66 @@ type Row struct {
 	Type       op.Dtype
 	Red        op.RedOp // of collectives that reduce
 	Root       int      // of rooted ones, -1 of others
-	Count      int64    // elements, as [op.Call] counts them
+	Count      int64    // elements, as [op.Call] counts them; of alltoallv a rank's in equal parts
+	Parts      []int64  // of alltoallv: elements from each rank to the one that is 0, 1, 2... on
 	Ranks      int
 	Iterations int
+	Algorithm  string // "" for what the host selects
+}
+
+// layout is where input and output of a call lie.
+type layout int
+
+const (
+	outOfPlace layout = iota
+	together          // nccl-tests says in place
+)
+
+// layouts are those that are measured: both, unless only one can be carried
+// out.
+func (r *Row) layouts() []layout {
+	both := []layout{outOfPlace, together}
+	if r.Collective.inPlace == missing {
+		return both[:1]
+	}
+	a, known := coll.AlgorithmNamed(r.Algorithm)
+	if !known {
+		return both
+	}
+	for i, other := range []layout{together, outOfPlace} {
+		if r.carriedOut(a, both[i]) && !r.carriedOut(a, other) {
+			return both[i : i+1]
+		}
+	}
+	return both
+}
+
+// carriedOut reports whether an algorithm has a program for the call.
+func (r *Row) carriedOut(a coll.Algorithm, l layout) bool {
+	shape := r.shape(l)
+	shape.Algorithm = a
+	return shape.Check() == nil
+}
+
+// shape is what rank 0's program for the call depends on, but for the
+// algorithm.
+func (r *Row) shape(l layout) coll.Shape {
+	s := coll.Shape{Collective: r.Collective.Op, Type: r.Type, Ranks: r.Ranks, Root: max(r.Root, 0), Count: r.Count, InPlace: l == together}
+	if r.Parts != nil {
+		s.Count = 0
+	}
+	return s
 }
 
 // Bytes is the size of the whole array, as nccl-tests counts it.
 func (r *Row) Bytes() int64 {
+	if r.Parts != nil {
+		elements := int64(0)
+		for _, part := range r.Parts {
+			elements += part
+		}
+		return elements * int64(r.Type.Size())
+	}
 	return r.shareBytes() * r.Collective.shares(r.Ranks)
 }
 
