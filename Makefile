@@ -67,6 +67,11 @@ bench-peers: ## compare collectives with those of Open MPI, MPICH and Gloo; PEER
 	@.ci/install go mpi peers
 	$(GO) run ./host/coll/peers collectives $(PEERFLAGS)
 
+.PHONY: bench-cost
+bench-cost: ## price the sandbox and the recorder: what they add to an operation
+	@.ci/install go
+	$(GO) run ./runner/bench/cost
+
 .PHONY: lint
 lint: ## vet and staticcheck
 	$(GO) vet ./...

@@ -18,11 +18,13 @@ func (w *world) native(work work) func() error {
 	case op.Signal:
 		o.Peer, o.Slot, o.Dst, o.Src = 0, nativeSlot, op.View{}, op.View{}
 	}
+	step := uint64(1) // signals one by one raise the slot, those of a batch ask for the same values again
+	if o.Value = 1; work.batched {
+		step = 0
+	}
 	return func() error {
 		for range work.chunk() {
-			if work.kind == op.Signal {
-				o.Value++
-			}
+			o.Value += step
 			if err := w.stream.Submit(&o); err != nil {
 				return err
 			}
