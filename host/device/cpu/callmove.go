@@ -138,7 +138,7 @@ func (c *comm) move(r *callRun, s *op.Step, by *caller) error {
 	if recorded && r.mark == 0 {
 		r.mark = c.device.Now()
 	}
-	t := kernels.Task{Type: r.call.Type, Red: r.call.Red, TrafficBytes: r.traffic}
+	t := kernels.Task{Type: r.call.Type, Red: r.call.Red, TrafficBytes: r.traffic, Backward: r.number&1 != 0}
 	if s.Last {
 		t.Divisor = len(c.peers)
 	}

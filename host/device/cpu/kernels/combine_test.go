@@ -128,7 +128,7 @@ func combineCase(t *testing.T, r *rand.Rand, dtype op.Dtype, red op.RedOp, sourc
 		randomElements(r, b, dtype)
 		sources = append(sources, b)
 	}
-	task := Task{Type: dtype, Red: red, Divisor: sourceCount + r.IntN(3)*100}
+	task := Task{Type: dtype, Red: red, Divisor: sourceCount + r.IntN(3)*100, Backward: r.IntN(2) == 0}
 	want := make([]byte, length)
 	define(want, sources, task)
 	offset, apart := r.IntN(64), r.IntN(2)

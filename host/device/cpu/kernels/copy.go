@@ -15,10 +15,19 @@ func (s Set) Copy(dst, src []byte, trafficBytes int64) {
 	case len(dst) <= copyStretchBytes && trafficBytes < s.StreamBytes:
 		copy(dst, src)
 	case overlap(dst, src) && below(src, dst):
-		copyDown(dst, src)
+		copyDown(dst, src, copyStretchBytes)
 	case !s.streams(trafficBytes, 2*int64(len(dst))) || overlap(dst, src) || !s.streamCopy(dst, src):
 		copyUp(dst, src)
 	}
+}
+
+// move is Copy as a task.
+func (s Set) move(dst, src []byte, t Task) {
+	if t.Backward && len(dst) > backwardBytes && !overlap(dst, src) && !s.streams(t.TrafficBytes, 2*int64(len(dst))) {
+		copyDown(dst, src, backwardBytes)
+		return
+	}
+	s.Copy(dst, src, t.TrafficBytes)
 }
 
 // streamCopy copies past the caches.
@@ -38,9 +47,9 @@ func copyUp(dst, src []byte) {
 }
 
 // copyDown copies in stretches from the end.
-func copyDown(dst, src []byte) {
+func copyDown(dst, src []byte, stretchBytes int) {
 	for n := len(dst); n > 0; n = len(dst) {
-		cut := max(0, n-copyStretchBytes)
+		cut := max(0, n-stretchBytes)
 		copy(dst[cut:], src[cut:n])
 		dst = dst[:cut]
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/ccrun/ccrun/host/op"
 )
 
-// TestCopy compares copies, apart and overlapping either way, with Go's.
+// TestCopy compares copies, apart and overlapping either way, forward and
+// backward, with Go's.
 func TestCopy(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	memory := make([]byte, 2<<20)
@@ -23,7 +24,8 @@ func TestCopy(t *testing.T) {
 			}
 			want := bytes.Clone(memory)
 			copy(want[to:to+size], want[from:])
-			set.Copy(memory[to:to+size], memory[from:from+size], 0)
+			dests, sources := [][]byte{memory[to : to+size]}, [][]byte{memory[from : from+size]}
+			set.Combine(dests, sources, Task{Type: op.U8, Backward: r.IntN(2) == 0})
 			if !bytes.Equal(memory, want) {
 				t.Fatalf("%s: %d bytes from %d to %d went wrong", set.ISA, size, from, to)
 			}
@@ -35,7 +37,7 @@ func TestCopy(t *testing.T) {
 func TestLargeCombine(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, dtype := range dtypes {
-		for _, counts := range [][2]int{{1, 1}, {1, 2}, {2, 1}, {3, 2}, {8, 8}} {
+		for _, counts := range [][2]int{{1, 1}, {1, 2}, {2, 1}, {2, 1}, {2, 2}, {3, 2}, {3, 2}, {8, 8}} {
 			largeCase(t, r, dtype, counts[0], counts[1])
 		}
 	}
@@ -50,7 +52,7 @@ func largeCase(t *testing.T, r *rand.Rand, dtype op.Dtype, sourceCount, destCoun
 		randomElements(r, b, dtype)
 		sources = append(sources, b)
 	}
-	task := Task{Type: dtype, Red: op.Avg, Divisor: 3}
+	task := Task{Type: dtype, Red: op.Avg, Divisor: 3, Backward: r.IntN(2) == 0}
 	want := make([]byte, length)
 	define(want, sources, task)
 	for _, set := range sets() {

@@ -44,6 +44,10 @@ type Task struct {
 	// TrafficBytes is what the operation that this pass is part of reads and
 	// writes in all; 0 is the pass alone.
 	TrafficBytes int64
+	// Backward begins with the end. Of what an operation touched last, most is
+	// still in the caches: one that follows on the same memory, or on another's
+	// results, finds it there if it goes the other way.
+	Backward bool
 }
 
 // divides reports whether sums are divided.
@@ -57,7 +61,7 @@ func (s Set) Combine(dests, sources [][]byte, t Task) {
 	switch {
 	case bytes == 0:
 	case len(sources) == 1 && len(dests) == 1 && !t.divides():
-		s.Copy(dests[0], sources[0][:bytes], t.TrafficBytes)
+		s.move(dests[0], sources[0][:bytes], t)
 	case bytes < smallBytes && t.Type != op.F16 && t.Type != op.BF16:
 		combineFew(dests, sources, t)
 	case s.ISA != Portable && s.vectors(dests, sources, t):

@@ -11,6 +11,10 @@ const kernelShift = 3
 // interrupt, not even the garbage collector.
 const stretchBytes = 128 << 10
 
+// backwardBytes is the longest stretch of a pass that begins with the end: each
+// by itself goes forward, as processors fetch ahead best.
+const backwardBytes = 8 << 10
+
 // blockBytes is how much a kernel copies at a time when it stores past the
 // caches: four pages.
 const blockBytes = 16 << 10
@@ -43,15 +47,31 @@ func (s Set) vectors(dests, sources [][]byte, t Task) bool {
 		return false
 	}
 	p.work.streaming = streaming
-	stretch := max(blockBytes, stretchBytes/(len(dests)+len(sources))&^(blockBytes-1))
 	body := (bytes - head) &^ (widthMax - 1)
-	for from := head; from < head+body; from += stretch {
-		if !p.run(from, min(stretch, head+body-from)) {
-			return false
-		}
+	if !p.body(head, body) {
+		return false
 	}
 	p.work.streaming = streamNone
 	return p.edge(head+body, bytes-head-body)
+}
+
+// body combines whole vectors in stretches.
+func (p *pass) body(head, bytes int) bool {
+	stretch := max(blockBytes, stretchBytes/(p.work.destCount+p.work.sourceCount)&^(blockBytes-1))
+	backward := p.task.Backward && p.work.streaming == streamNone
+	if backward {
+		stretch = backwardBytes
+	}
+	for done := 0; done < bytes; done += stretch {
+		n, from := min(stretch, bytes-done), head+done
+		if backward {
+			from = head + bytes - done - n
+		}
+		if !p.run(from, n) {
+			return false
+		}
+	}
+	return true
 }
 
 // streaming is how to store past the caches. With more than two streams of
