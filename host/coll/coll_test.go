@@ -173,3 +173,31 @@ func TestLongPrograms(t *testing.T) {
 		t.Errorf("%+v: %v", s, err)
 	}
 }
+
+// A call that is too large is told what to do instead.
+func TestTooLarge(t *testing.T) {
+	for _, c := range []struct {
+		shape Shape
+		want  string
+	}{
+		{
+			Shape{Collective: op.ReduceScatter, Algorithm: Ring, Type: op.F32, Ranks: 4, Count: 32 << 20},
+			"reduce_scatter by ring of 536870912 bytes, more than 107372544 (leave the algorithm to the host, or make several calls): the algorithm cannot carry out this call",
+		},
+		{
+			Shape{Collective: op.AllToAll, Algorithm: Swap, Type: op.U8, Ranks: 2, InPlace: true, Count: 1 << 30},
+			"all_to_all by swap of 2147483648 bytes, more than 715816960 (give it an output of its own, or make several calls): the algorithm cannot carry out this call",
+		},
+	} {
+		if _, err := Plan(c.shape, 0); err == nil || err.Error() != c.want {
+			t.Errorf("got  %v\nwant %s", err, c.want)
+		}
+		if c.shape.InPlace {
+			continue
+		}
+		c.shape.Algorithm = Auto
+		if got := DefaultTable().Select(c.shape); got != Direct {
+			t.Errorf("the host's choice is %s", got)
+		}
+	}
+}

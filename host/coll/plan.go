@@ -27,7 +27,7 @@ func Plan(s Shape, rank int) (*op.Program, error) {
 		v.plan(p)
 	}
 	if p.full() {
-		return nil, fmt.Errorf("%s by %s of %d elements takes more than %d steps: %w", s.Collective, s.Algorithm, s.Count, StepsMax, ErrFit)
+		return nil, fmt.Errorf("%s by %s of %d elements takes more than %d steps (make several calls): %w", s.Collective, s.Algorithm, s.Count, StepsMax, ErrFit)
 	}
 	return &p.program, nil
 }

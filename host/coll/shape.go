@@ -86,7 +86,7 @@ func (v *Variant) fits(s *Shape) error {
 	case v.inPlace == together && !s.InPlace:
 		return fmt.Errorf("%s by %s not in place: %w", s.Collective, v.Algorithm, ErrFit)
 	case v.bytesMax > 0 && s.Bytes() > v.bytesMax:
-		return fmt.Errorf("%s by %s of %d bytes, more than %d: %w", s.Collective, v.Algorithm, s.Bytes(), v.bytesMax, ErrFit)
+		return fmt.Errorf("%s by %s of %d bytes, more than %d (%s): %w", s.Collective, v.Algorithm, s.Bytes(), v.bytesMax, v.instead(), ErrFit)
 	case v.slotBytes == nil:
 		return nil
 	}
@@ -94,6 +94,15 @@ func (v *Variant) fits(s *Shape) error {
 		return fmt.Errorf("%s by %s needs %d bytes of a slot of %d: %w", s.Collective, v.Algorithm, need, op.SlotBytesMax, ErrFit)
 	}
 	return nil
+}
+
+// instead is what to do where a call is too large for the variant: what goes
+// through slots, which are small, takes too many steps then.
+func (v *Variant) instead() string {
+	if v.inPlace == together {
+		return "give it an output of its own, or make several calls"
+	}
+	return "leave the algorithm to the host, or make several calls"
 }
 
 // Bytes is the size of the call as nccl-tests counts it: the whole array.
