@@ -2,6 +2,7 @@ package runner
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -90,9 +91,24 @@ func describeWait(w flight.Wait) string {
 		return "event_sync: wait for an event"
 	case op.EventWait:
 		return "event_wait: wait for an event of another stream"
+	case op.CollectiveCall:
+		return describeCall(w)
 	default:
 		return fmt.Sprintf("%s: wait for rank %d", kind, w.Peer)
 	}
+}
+
+// describeCall says which collective a rank waits in. One that is not recorded
+// has no number.
+func describeCall(w flight.Wait) string {
+	text := op.CollectiveOp(min(w.Value, math.MaxUint8)).String()
+	if w.Name != "" {
+		text += " by " + w.Name
+	}
+	if w.Slot > 0 {
+		text = fmt.Sprintf("collective %d, %s", w.Slot, text)
+	}
+	return fmt.Sprintf("%s: wait for rank %d", text, w.Peer)
 }
 
 // describeWaits says what each lane of a rank waits for.

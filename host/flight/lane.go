@@ -15,11 +15,11 @@ const (
 type Wait struct {
 	Kind    uint8  // op.Kind
 	Peer    int    // rank that must act, -1 if not one
-	Slot    uint32 // signal slot, channel, or stream number for a wait for a stream
-	Value   uint64 // the value waited for
+	Slot    uint32 // signal slot, channel, stream number for a wait for a stream, or sequence number of a call
+	Value   uint64 // the value waited for; of a call its op.CollectiveOp
 	Seen    uint64 // the value when the waiter last looked
 	Since   int64  // when the wait began
-	Name    string // share name, at most 63 bytes kept
+	Name    string // share name or a call's algorithm, at most 63 bytes kept
 	Limited bool   // the wait has a deadline of the guest's own and ends by itself
 }
 

@@ -338,7 +338,7 @@ func (c *comm) await(bell *counter, value uint64, peer int, by *caller) error {
 	if g.limit == 0 {
 		g.limit = d.limitFrom(d.Now())
 	}
-	c.waits.Kind, c.waits.Peer, c.waits.Value = op.CollectiveCall, int32(c.peers[peer].world), value
+	c.nameWait(peer)
 	w := waiting{device: d, bell: bell, stream: by.stream, op: &c.waits, guest: by.guest, limit: g.limit}
 	err := w.atLeast(value)
 	if err != nil && err != errDeadline {

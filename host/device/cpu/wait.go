@@ -173,6 +173,7 @@ func (w *waiting) publish(seen uint64, now int64) {
 	if w.stream != nil {
 		r.BeginWait(w.stream.number, flight.Wait{
 			Kind: uint8(w.op.Kind), Peer: int(w.op.Peer), Slot: w.op.Slot, Value: w.op.Value, Seen: seen, Since: now,
+			Name: algorithmOf(w.op),
 		})
 	}
 	if g := &w.guest; g.kind != op.None {
