@@ -21,6 +21,7 @@ func newApp(s *state) *cli.App {
 		Commands: []*cli.Command{
 			runCommand(s),
 			benchCommand(s),
+			calibrateCommand(s),
 			reportCommand(s),
 			inspectCommand(s),
 			newCommand(s),

@@ -82,7 +82,7 @@ type measurement struct {
 func (m *measurement) run(ctx context.Context) error {
 	m.table = &bench.Table{Out: m.state.stdout, Options: m.options, Version: version, Now: time.Now}
 	m.outcome = bench.Outcome{MinBusBW: m.flags.minBusBW, BufferBytes: m.options.BufferBytes(m.rows)}
-	path, err := m.writeGuest()
+	path, err := writeGuest(m.state.tempDir, m.options.Collective.Name, m.options.Guest(m.rows))
 	if err != nil {
 		return err
 	}
@@ -106,13 +106,14 @@ func (m *measurement) run(ctx context.Context) error {
 	return m.conclude(result, results)
 }
 
-func (m *measurement) writeGuest() (string, error) {
-	dir, err := os.MkdirTemp(m.state.tempDir, "ccrun-bench-")
+// writeGuest puts a guest into a directory of its own.
+func writeGuest(tempDir, name string, wasm []byte) (string, error) {
+	dir, err := os.MkdirTemp(tempDir, "ccrun-bench-")
 	if err != nil {
 		return "", fmt.Errorf("guest: %w", err)
 	}
-	path := filepath.Join(dir, m.options.Collective.Name+".wasm")
-	if err := os.WriteFile(path, m.options.Guest(m.rows), 0o600); err != nil {
+	path := filepath.Join(dir, name+".wasm")
+	if err := os.WriteFile(path, wasm, 0o600); err != nil {
 		return "", errors.Join(fmt.Errorf("guest: %w", err), os.RemoveAll(dir))
 	}
 	return path, nil
