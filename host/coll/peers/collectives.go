@@ -28,15 +28,13 @@ var compared = []struct {
 	{"all_reduce", op.AllReduce}, {"reduce_scatter", op.ReduceScatter}, {"all_gather", op.AllGather}, {"alltoall", op.AllToAll}, {"broadcast", op.Broadcast},
 }
 
-// plainCopy is measured beside them: every rank copies as much as the array.
-const plainCopy = "copy"
-
 // comparison is the flags.
 type comparison struct {
 	ranks       []int
 	rounds      int
 	sizes       sizeList
 	collectives []string
+	json        string // file for the table, "" for none
 }
 
 func parseComparison(args []string, out io.Writer) (comparison, error) {
@@ -48,6 +46,7 @@ func parseComparison(args []string, out io.Writer) (comparison, error) {
 	flags.IntVar(&c.rounds, "rounds", 5, "rounds")
 	flags.Var(&c.sizes, "bytes", "sizes of the whole array; one rank's share is a multiple of 16 bytes")
 	flags.StringVar(&names, "collectives", "", "which to compare (default: all)")
+	flags.StringVar(&c.json, "json", "", "write all lines to this file as well")
 	if err := flags.Parse(args); err != nil {
 		return c, err
 	}
@@ -104,9 +103,17 @@ func runCollectives(ctx context.Context, args []string, out, progress io.Writer)
 	defer os.RemoveAll(dir)
 	peers := buildPeers(ctx, dir)
 	c.describe(out, peers)
+	var all []line
 	for _, ranks := range c.ranks {
 		for _, collective := range c.collectives {
-			if err := c.compare(ctx, peers, c.sweepOf(collective, ranks), out); err != nil {
+			lines, err := c.compare(ctx, peers, c.sweepOf(collective, ranks), out, progress)
+			if err != nil {
+				return err
+			}
+			if all = append(all, lines...); c.json == "" {
+				continue
+			}
+			if err := writeJSON(c.json, all); err != nil {
 				return err
 			}
 		}
@@ -119,8 +126,11 @@ func (c comparison) describe(out io.Writer, peers []peer) {
 	fmt.Fprintf(out, "collectives of f32 on %d processors (%s/%s): medians of %d interleaved rounds, each the mean of a loop\n",
 		runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, c.rounds)
 	fmt.Fprintf(out, "ccrun: from a Wasm guest, every slice recorded; all results checked outside the time\n")
+	fmt.Fprintf(out, "copy: as many processes as ranks, pinned alike, copy as many bytes as the array has at once, each in memory\n")
+	fmt.Fprintf(out, "of its own, in huge pages; with plain stores or past the caches, whichever is faster in that round\n")
 	fmt.Fprintf(out, "ratio: time of the best of the others divided by this one's, median over the rounds\n")
-	fmt.Fprintf(out, "copy: every rank copies as many bytes as the array has, in its own memory\n")
+	fmt.Fprintf(out, "of bound: time in which what ccrun's algorithm loads and stores (inputs and outputs of all ranks) would be moved\n")
+	fmt.Fprintf(out, "at the rate of copy, which loads and stores each byte once, divided by ccrun's time; from %s on\n", ccrun.ByteSize(boundedMinBytes))
 	for _, p := range peers {
 		if p.missing != nil {
 			fmt.Fprintf(out, "%s is left out: %v\n", p.name, p.missing)
@@ -129,8 +139,9 @@ func (c comparison) describe(out io.Writer, peers []peer) {
 	fmt.Fprintln(out)
 }
 
-// compare plays the rounds of one collective and prints its table.
-func (c comparison) compare(ctx context.Context, peers []peer, s sweep, out io.Writer) error {
+// compare plays the rounds of one collective, prints its table and gives its
+// lines.
+func (c comparison) compare(ctx context.Context, peers []peer, s sweep, out, progress io.Writer) ([]line, error) {
 	results := map[int64]rounds{}
 	for _, size := range s.sizes {
 		results[size.bytes] = rounds{}
@@ -138,29 +149,37 @@ func (c comparison) compare(ctx context.Context, peers []peer, s sweep, out io.W
 	failed := map[string]error{}
 	list := contestantsOf(peers, s, results, failed)
 	for round := range c.rounds {
+		fmt.Fprintf(progress, "%s, %d ranks: round %d of %d\n", s.collective, s.ranks, round+1, c.rounds)
 		if err := (rounds{}).play(ctx, list, round, ccrun.ByteSize(0)); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	writeComparison(out, s, results, namesOf(peers))
+	lines, err := linesOf(s, results, namesOf(peers))
+	if err != nil {
+		return nil, err
+	}
+	writeLines(out, lines)
 	for _, name := range slices.Sorted(maps.Keys(failed)) {
 		fmt.Fprintf(out, "%s failed and was left out from then on: %v\n\n", name, failed[name])
 	}
-	return ctx.Err()
+	return lines, ctx.Err()
 }
 
 // contestantsOf wraps the peers that are fit: their times are sorted by size.
 // Those that fail are left out: one that spins may hang on a busy machine.
 func contestantsOf(peers []peer, s sweep, results map[int64]rounds, failed map[string]error) []contestant {
 	var list []contestant
-	add := func(name string, p peer, s sweep) {
+	for _, p := range peers {
+		if p.missing != nil || p.unfit(s.ranks) != "" {
+			continue
+		}
 		list = append(list, contestant{p.name, func(ctx context.Context, _ ccrun.ByteSize) (nanosBy, error) {
-			if failed[name] != nil {
+			if failed[p.name] != nil {
 				return nil, nil
 			}
 			measured, err := p.run(ctx, s)
-			if err != nil && name != ourName {
-				failed[name] = err
+			if err != nil && p.name != ourName {
+				failed[p.name] = err
 				return nil, nil
 			}
 			if err != nil {
@@ -171,27 +190,16 @@ func contestantsOf(peers []peer, s sweep, results map[int64]rounds, failed map[s
 				if !ok {
 					return nil, fmt.Errorf("it did not measure %d bytes", size.bytes)
 				}
-				results[size.bytes][name] = append(results[size.bytes][name], nanos)
+				results[size.bytes][p.name] = append(results[size.bytes][p.name], nanos)
 			}
 			return nil, nil
 		}})
-	}
-	copied := false
-	for _, p := range peers {
-		if p.missing != nil || p.unfit(s.ranks) != "" {
-			continue
-		}
-		add(p.name, p, s)
-		if p.copies && !copied {
-			copied = true
-			add(plainCopy, p, sweep{plainCopy, s.ranks, s.sizes})
-		}
 	}
 	return list
 }
 
 func namesOf(peers []peer) []string {
-	names := []string{plainCopy}
+	var names []string
 	for _, p := range peers {
 		names = append(names, p.name)
 	}

@@ -6,14 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
 
 func TestParseComparison(t *testing.T) {
-	c, err := parseComparison(strings.Fields("-n 2,3 -rounds 4 -bytes 8,1K -collectives broadcast,all_gather"), io.Discard)
-	if want := "{[2 3] 4 [8 1024] [all_gather broadcast]}"; err != nil || fmt.Sprintf("%v", c) != want {
+	c, err := parseComparison(strings.Fields("-n 2,3 -rounds 4 -bytes 8,1K -collectives broadcast,all_gather -json F"), io.Discard)
+	if want := "{[2 3] 4 [8 1024] [all_gather broadcast] F}"; err != nil || fmt.Sprintf("%v", c) != want {
 		t.Errorf("got %v, %v, want %s", c, err, want)
 	}
 	if c, err = parseComparison(nil, io.Discard); err != nil || len(c.collectives) != len(compared) || len(c.ranks) != 2 {
@@ -68,15 +70,19 @@ func TestParseReport(t *testing.T) {
 	}
 }
 
-const wantComparison = `   peer          op  ranks   bytes  microseconds  algbw GB/s  busbw GB/s  ratio  copy/this
-   copy  all_reduce      4    1KiB          1.00        1.02        1.54      -          -
-   fast  all_reduce      4    1KiB          4.00        0.26        0.38   2.00       0.25
-   slow  all_reduce      4    1KiB          8.00        0.13        0.19   0.50       0.12
-  ccrun  all_reduce      4    1KiB          2.00        0.51        0.77   2.00       0.50
-   copy  all_reduce      4  100KiB        100.00        1.02        1.54      -          -
-   fast  all_reduce      4  100KiB        400.00        0.26        0.38   2.00       0.25
-   slow  all_reduce      4  100KiB        800.00        0.13        0.19   0.50       0.12
-  ccrun  all_reduce      4  100KiB        200.00        0.51        0.77   2.00       0.50
+const wantComparison = `   peer          op  ranks  bytes  microseconds  algbw GB/s  busbw GB/s  copy/this  ratio  wanted          of bound  wanted        
+   copy  all_reduce      4   1KiB          1.00        1.02        1.54          -      -       -       -         -       -       -
+   fast  all_reduce      4   1KiB          4.00        0.26        0.38       0.25   2.00       -       -         -       -       -
+   slow  all_reduce      4   1KiB          8.00        0.13        0.19       0.12   0.50       -       -         -       -       -
+  ccrun  all_reduce      4   1KiB          1.50        0.68        1.02       0.67   2.67       -       -         -       -       -
+   copy  all_reduce      4  16MiB      16384.00        1.02        1.54          -      -       -       -         -       -       -
+   fast  all_reduce      4  16MiB      65536.00        0.26        0.38       0.25   2.00       -       -         -       -       -
+   slow  all_reduce      4  16MiB     131072.00        0.13        0.19       0.12   0.50       -       -         -       -       -
+  ccrun  all_reduce      4  16MiB      24576.00        0.68        1.02       0.67   2.67     2.3     met      67 %    75 %  MISSED
+   copy  all_reduce      4  64MiB      65536.00        1.02        1.54          -      -       -       -         -       -       -
+   fast  all_reduce      4  64MiB     262144.00        0.26        0.38       0.25   2.00       -       -         -       -       -
+   slow  all_reduce      4  64MiB     524288.00        0.13        0.19       0.12   0.50       -       -         -       -       -
+  ccrun  all_reduce      4  64MiB      98304.00        0.68        1.02       0.67   2.67     3.0  MISSED      67 %    75 %  MISSED
 
 `
 
@@ -86,26 +92,27 @@ func fakePeer(name string, perByte float64) peer {
 		measured := nanosOf{}
 		for _, size := range s.sizes {
 			measured[size.bytes] = perByte * float64(size.bytes) * 1000 / 1024
-			if s.collective == plainCopy {
-				measured[size.bytes] = float64(size.bytes) * 1000 / 1024
-			}
 		}
 		return measured, nil
-	}, name == "fast", always, nil}
+	}, always, nil}
 }
 
 func TestCompare(t *testing.T) {
 	absent, unfit := fakePeer("absent", 1), fakePeer("unfit", 1)
 	absent.missing = errors.New("not here")
 	unfit.unfit = func(ranks int) string { return "too many" }
-	peers := []peer{absent, fakePeer("fast", 4), unfit, fakePeer("slow", 8), fakePeer(ourName, 2)}
-	c := comparison{ranks: []int{4}, rounds: 3, sizes: sizeList{1 << 10, 100 << 10}}
-	var out bytes.Buffer
-	if err := c.compare(t.Context(), peers, c.sweepOf("all_reduce", 4), &out); err != nil {
+	peers := []peer{fakePeer(plainCopy, 1), absent, fakePeer("fast", 4), unfit, fakePeer("slow", 8), fakePeer(ourName, 1.5)}
+	c := comparison{ranks: []int{4}, rounds: 3, sizes: sizeList{1 << 10, 16 << 20, 64 << 20}}
+	var out, progress bytes.Buffer
+	lines, err := c.compare(t.Context(), peers, c.sweepOf("all_reduce", 4), &out, &progress)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if out.String() != wantComparison {
-		t.Errorf("got\n%s\nwant\n%s", out.String(), wantComparison)
+	if out.String() != wantComparison || len(lines) != 12 {
+		t.Errorf("got %d lines\n%s\nwant\n%s", len(lines), out.String(), wantComparison)
+	}
+	if want := "all_reduce, 4 ranks: round 3 of 3\n"; !strings.HasSuffix(progress.String(), want) {
+		t.Errorf("progress %q, want %q at its end", progress.String(), want)
 	}
 	out.Reset()
 	if c.describe(&out, peers); !strings.HasSuffix(out.String(), "\nabsent is left out: not here\n\n") {
@@ -114,7 +121,7 @@ func TestCompare(t *testing.T) {
 	hung := fakePeer("hung", 1)
 	hung.run = func(context.Context, sweep) (nanosOf, error) { return nil, errors.New("it hangs") }
 	out.Reset()
-	if err := c.compare(t.Context(), append(peers, hung), c.sweepOf("all_reduce", 4), &out); err != nil {
+	if _, err := c.compare(t.Context(), append(peers, hung), c.sweepOf("all_reduce", 4), &out, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	if want := wantComparison + "hung failed and was left out from then on: it hangs\n\n"; out.String() != want {
@@ -122,9 +129,47 @@ func TestCompare(t *testing.T) {
 	}
 	broken := fakePeer("broken", 1)
 	broken.run = func(context.Context, sweep) (nanosOf, error) { return nanosOf{1024: 1}, nil }
-	err := c.compare(t.Context(), []peer{broken}, c.sweepOf("all_reduce", 4), io.Discard)
-	if want := "broken: it did not measure 102400 bytes"; err == nil || err.Error() != want {
+	_, err = c.compare(t.Context(), []peer{broken}, c.sweepOf("all_reduce", 4), io.Discard, io.Discard)
+	if want := "broken: it did not measure 16777216 bytes"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+const wantJSON = `[
+	{
+		"peer": "ccrun",
+		"op": "reduce_scatter",
+		"ranks": 2,
+		"bytes": 16777216,
+		"us": 13107.2,
+		"algbw_gb_s": 1.28,
+		"busbw_gb_s": 0.64,
+		"ratio": 5,
+		"copy_ratio": 1.25,
+		"ratio_wanted": 2.3,
+		"ratio_met": true,
+		"algorithm": "direct",
+		"traffic_bytes": 50331648,
+		"bound_percent": 93.75,
+		"bound_percent_wanted": 75,
+		"bound_percent_met": true
+	}
+]
+`
+
+func TestJSON(t *testing.T) {
+	c := comparison{rounds: 1, sizes: sizeList{16 << 20}}
+	peers := []peer{fakePeer(plainCopy, 1), fakePeer("other", 4), fakePeer(ourName, 0.8)}
+	lines, err := c.compare(t.Context(), peers, c.sweepOf("reduce_scatter", 2), io.Discard, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "lines.json")
+	if err := writeJSON(path, lines[2:]); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != wantJSON {
+		t.Errorf("%v\n%s\nwant\n%s", err, got, wantJSON)
 	}
 }
 

@@ -46,6 +46,8 @@ func dispatch(ctx context.Context, args []string) error {
 	switch command {
 	case rankCommand:
 		return runRank(args[1:], os.Stdout)
+	case memoryCommand:
+		return runMemory(args[1:], os.Stdout)
 	case collectivesCommand:
 		return runCollectives(ctx, args[1:], os.Stdout, os.Stderr)
 	}

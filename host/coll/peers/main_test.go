@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -13,8 +14,8 @@ import (
 
 // TestMain is a native rank if it is started as one.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == rankCommand {
-		if err := runRank(os.Args[2:], os.Stdout); err != nil {
+	if len(os.Args) > 1 && (os.Args[1] == rankCommand || os.Args[1] == memoryCommand) {
+		if err := dispatch(context.Background(), os.Args[1:]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

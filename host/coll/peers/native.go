@@ -57,22 +57,30 @@ func (n *native) run(ctx context.Context, c rankConfig) (nanos float64, err erro
 	defer os.RemoveAll(c.dir)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	commands := make([]*exec.Cmd, c.size)
-	for rank := range commands {
+	commands := ranksOfSelf(ctx, n.self, c.size, func(rank int) []string {
 		c.rank = rank
-		command := exec.CommandContext(ctx, n.self, append([]string{rankCommand}, c.args()...)...)
-		command.Env = append(os.Environ(), "GOMAXPROCS=2") // as ccrun's ranks have
-		command.Stdout, command.Stderr = new(bytes.Buffer), new(bytes.Buffer)
-		commands[rank] = command
-	}
+		return append([]string{rankCommand}, c.args()...)
+	})
 	if err := startPinned(commands); err != nil {
 		return 0, err
 	}
-	times, err := collect(commands, stop)
+	times, err := collect[rankTimes](commands, stop)
 	if err != nil {
 		return 0, err
 	}
 	return medianCCT(times), nil
+}
+
+// ranksOfSelf prepares processes of this program with what ccrun's ranks have.
+func ranksOfSelf(ctx context.Context, self string, size int, args func(rank int) []string) []*exec.Cmd {
+	commands := make([]*exec.Cmd, size)
+	for rank := range commands {
+		c := exec.CommandContext(ctx, self, args(rank)...)
+		c.Env = append(os.Environ(), "GOMAXPROCS=2")
+		c.Stdout, c.Stderr = new(bytes.Buffer), new(bytes.Buffer)
+		commands[rank] = c
+	}
+	return commands
 }
 
 // startPinned starts rank i on processor i, as ccrun's launcher does. A child
@@ -111,14 +119,15 @@ type rankTimes struct {
 	End   []int64 `json:"end"`
 }
 
-// collect waits for all ranks; stop ends the others when one fails.
-func collect(commands []*exec.Cmd, stop func()) ([]rankTimes, error) {
-	times, failed := make([]rankTimes, len(commands)), make(chan error, len(commands))
+// collect waits for all ranks and gives what each has printed; stop ends the
+// others when one fails.
+func collect[T any](commands []*exec.Cmd, stop func()) ([]T, error) {
+	printed, failed := make([]T, len(commands)), make(chan error, len(commands))
 	for rank, c := range commands {
 		go func() {
 			err := c.Wait()
 			if err == nil {
-				err = json.Unmarshal(c.Stdout.(*bytes.Buffer).Bytes(), &times[rank])
+				err = json.Unmarshal(c.Stdout.(*bytes.Buffer).Bytes(), &printed[rank])
 			}
 			if err != nil {
 				err = fmt.Errorf("rank %d: %w\n%s", rank, err, c.Stderr)
@@ -131,7 +140,7 @@ func collect(commands []*exec.Cmd, stop func()) ([]rankTimes, error) {
 	for range commands {
 		errs = append(errs, <-failed)
 	}
-	return times, errors.Join(errs...)
+	return printed, errors.Join(errs...)
 }
 
 // medianCCT is the median over the iterations of the time from the first

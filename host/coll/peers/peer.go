@@ -50,14 +50,13 @@ type nanosOf map[int64]float64
 type peer struct {
 	name    string
 	run     func(ctx context.Context, s sweep) (nanosOf, error)
-	copies  bool // it can also measure a plain copy
 	unfit   func(ranks int) string
 	missing error // why it cannot take part
 }
 
-// buildPeers builds all of them in dir.
+// buildPeers builds all of them in dir, and what they are measured by.
 func buildPeers(ctx context.Context, dir string) []peer {
-	return []peer{openMPI(ctx, dir), mpich(ctx, dir), gloo(ctx, dir), ourselves(ctx, dir)}
+	return []peer{memory(dir), openMPI(ctx, dir), mpich(ctx, dir), gloo(ctx, dir), ourselves(ctx, dir)}
 }
 
 // crowded reports whether ranks outnumber processors.
@@ -80,7 +79,7 @@ func openMPI(ctx context.Context, dir string) peer {
 		args = append(append(args, program, s.collective), s.words()...)
 		return measuredBy(exec.CommandContext(ctx, orElse("mpirun.openmpi", "mpirun"), args...))
 	}
-	return peer{"Open MPI", run, true, always, err}
+	return peer{"Open MPI", run, always, err}
 }
 
 // mpich never yields, so that ranks which outnumber processors take turns of
@@ -97,7 +96,7 @@ func mpich(ctx context.Context, dir string) peer {
 		}
 		return ""
 	}
-	return peer{"MPICH", run, true, unfit, err}
+	return peer{"MPICH", run, unfit, err}
 }
 
 // gloo's ranks are started here; they meet in a directory.
@@ -120,7 +119,7 @@ func gloo(ctx context.Context, dir string) peer {
 		}
 		return measuredBy(exec.CommandContext(ctx, program, glooArgs(s, 0, meeting)...))
 	}
-	return peer{"Gloo", run, false, always, err}
+	return peer{"Gloo", run, always, err}
 }
 
 func glooArgs(s sweep, rank int, meeting string) []string {
@@ -146,7 +145,7 @@ func ourselves(ctx context.Context, dir string) peer {
 		}
 		return parseReport(text, s.collective == "broadcast")
 	}
-	return peer{ourName, run, false, always, err}
+	return peer{ourName, run, always, err}
 }
 
 // ourName is ccrun's in the table.

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ccrun/ccrun/host/device"
+	"github.com/ccrun/ccrun/host/device/cpu"
+	"github.com/ccrun/ccrun/host/device/cpu/kernels"
+)
+
+// memoryCommand is the first argument of a process that copies.
+const memoryCommand = "__memory"
+
+// plainCopy is measured beside the peers: as many processes as ranks, pinned
+// as ccrun's are, copy at once, each as much as the array, from and to memory
+// of its own. It is what bounds a collective: see [bound].
+const plainCopy = "copy"
+
+// memory measures the copies with processes that this program starts from
+// itself.
+func memory(dir string) peer {
+	self, err := os.Executable()
+	run := func(ctx context.Context, s sweep) (nanosOf, error) {
+		meeting, err := os.MkdirTemp(dir, "memory-")
+		if err != nil {
+			return nil, err
+		}
+		defer os.RemoveAll(meeting)
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		commands := ranksOfSelf(ctx, self, s.ranks, func(rank int) []string {
+			return append([]string{memoryCommand, strconv.Itoa(rank), strconv.Itoa(s.ranks), meeting}, s.words()...)
+		})
+		if err := startPinned(commands); err != nil {
+			return nil, err
+		}
+		all, err := collect[[]copies](commands, stop)
+		return fasterCopies(all), err
+	}
+	return peer{plainCopy, run, always, err}
+}
+
+// copies is how long a copy of a size takes, in two ways.
+type copies struct {
+	Bytes    int64   `json:"bytes"`
+	Plain    float64 `json:"plain_ns"`
+	Streamed float64 `json:"streamed_ns"` // with stores past the caches
+}
+
+// fasterCopies is the time of a size: the mean over the processes, by the way
+// that is faster.
+func fasterCopies(all [][]copies) nanosOf {
+	plain, streamed := nanosOf{}, nanosOf{}
+	for _, measured := range all {
+		for _, c := range measured {
+			plain[c.Bytes] += c.Plain / float64(len(all))
+			streamed[c.Bytes] += c.Streamed / float64(len(all))
+		}
+	}
+	for bytes := range plain {
+		plain[bytes] = min(plain[bytes], streamed[bytes])
+	}
+	return plain
+}
+
+// runMemory is the whole life of a process that copies.
+func runMemory(args []string, out io.Writer) error {
+	if len(args) < 4 {
+		return fmt.Errorf("%s: want RANK SIZE DIRECTORY BYTESxITERATIONS...", memoryCommand)
+	}
+	rank, err := strconv.Atoi(args[0])
+	size, e := strconv.Atoi(args[1])
+	if err = errors.Join(err, e); err != nil {
+		return fmt.Errorf("%s: %w", memoryCommand, err)
+	}
+	// Only its barrier is used.
+	d, err := cpu.Open(device.Config{Rank: rank, Size: size, Exchange: fileExchange{args[2]}, OpTimeout: rankTimeout})
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	var measured []copies
+	for _, word := range args[3:] {
+		var s sized
+		if _, err := fmt.Sscanf(word, "%dx%d", &s.bytes, &s.iterations); err != nil || s.bytes < 1 || s.iterations < 1 {
+			return fmt.Errorf("%s %s: want BYTESxITERATIONS", memoryCommand, word)
+		}
+		c, err := measureCopies(d, s)
+		if err != nil {
+			return err
+		}
+		measured = append(measured, c)
+	}
+	return json.NewEncoder(out).Encode(measured)
+}
+
+// measureCopies copies in both ways, at once with the other processes.
+func measureCopies(d device.Device, s sized) (c copies, err error) {
+	src, err := hugePages(s.bytes)
+	if err != nil {
+		return c, err
+	}
+	defer unix.Munmap(src)
+	dst, err := hugePages(s.bytes)
+	if err != nil {
+		return c, err
+	}
+	defer unix.Munmap(dst)
+	src, dst = src[:s.bytes], dst[:s.bytes]
+	isa := kernels.Detect()
+	c.Bytes = s.bytes
+	if c.Plain, err = timeCopy(d, kernels.Set{ISA: isa, StreamBytes: math.MaxInt64}, dst, src, s.iterations); err != nil {
+		return c, err
+	}
+	c.Streamed, err = timeCopy(d, kernels.Set{ISA: isa, StreamBytes: 1}, dst, src, s.iterations)
+	return c, err
+}
+
+// timeCopy is the mean time of so many copies, after some that do not count.
+func timeCopy(d device.Device, set kernels.Set, dst, src []byte, iterations int) (nanos float64, err error) {
+	for range iterations/10 + 2 {
+		set.Copy(dst, src, 0)
+	}
+	if err := d.Barrier(rankTimeout); err != nil {
+		return 0, err
+	}
+	start := time.Now()
+	for range iterations {
+		set.Copy(dst, src, 0)
+	}
+	nanos = float64(time.Since(start)) / float64(iterations)
+	return nanos, d.Barrier(rankTimeout)
+}
+
+// hugePages maps memory that holds so many bytes, in huge pages where the
+// kernel has some, and touches all of it.
+func hugePages(bytes int64) ([]byte, error) {
+	const page = 2 << 20
+	mem, err := unix.Mmap(-1, 0, int((bytes+page-1)/page*page), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	if err != nil {
+		return nil, fmt.Errorf("map %d bytes: %w", bytes, err)
+	}
+	_ = unix.Madvise(mem, unix.MADV_HUGEPAGE) // without, the copy is a little slower
+	for i := range mem {
+		mem[i] = byte(i)
+	}
+	return mem, nil
+}
