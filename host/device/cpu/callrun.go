@@ -264,6 +264,7 @@ func (c *comm) enter(r *callRun) {
 		}
 	}
 	p.header.what, p.header.count, p.header.slice = r.words.what, r.words.count, r.words.slice
+	p.header.posted = [postedBytes]byte(p.slot)
 	p.header.entered.set(r.number)
 }
 
@@ -330,6 +331,11 @@ func (c *comm) awaitLeft(number uint64, by *caller) error {
 func (c *comm) await(bell *counter, value uint64, peer int, by *caller) error {
 	if bell.value.Load() >= value {
 		return nil
+	}
+	for i := 0; by.guest.brief && c.device.pauseBriefly(i); i++ {
+		if bell.value.Load() >= value {
+			return nil
+		}
 	}
 	if !by.patient {
 		return errPending

@@ -12,6 +12,7 @@ import (
 type extent struct {
 	program *op.Program
 	bytes   [2]int64 // by op.AreaIn, op.AreaOut
+	meeting int      // of a quick program, 0 if it is none
 }
 
 // extents remembers those of programs that have been submitted, the last one
@@ -24,7 +25,7 @@ type extents struct {
 // maxExtents is how many programs are remembered; past it, all are forgotten.
 const maxExtents = 4096
 
-func (e *extents) of(p *op.Program, rank int) [2]int64 {
+func (e *extents) of(p *op.Program, rank, size int) [2]int64 {
 	if e.last.program == p {
 		return e.last.bytes
 	}
@@ -34,6 +35,7 @@ func (e *extents) of(p *op.Program, rank int) [2]int64 {
 			e.known = make(map[*op.Program]extent)
 		}
 		last = extentOf(p, rank)
+		last.meeting = quickMeeting(p, rank, size)
 		e.known[p] = last
 	}
 	e.last = last
@@ -54,7 +56,7 @@ func (d *Device) acceptCalls(o *op.Op) error {
 		return b.err
 	}
 	for call := o.Call; call != nil; call = call.Next {
-		bytes := c.extents.of(call.Program, c.rank)
+		bytes := c.extents.of(call.Program, c.rank, len(c.peers))
 		if call.Collective == op.AllToAllV {
 			var err error
 			if bytes, err = c.vectorExtent(call); err != nil {
@@ -128,28 +130,64 @@ func extentOf(p *op.Program, rank int) extent {
 // submitCalls numbers the calls of o and carries them out as far as that needs
 // no waiting, so that peers can begin; the rest is queued.
 func (s *stream) submitCalls(o *op.Op) error {
-	c := o.Comm.(*comm)
+	c, small := o.Comm.(*comm), !heavy(o)
+	if small && !s.empty() {
+		if err := s.catchUp(); err != nil {
+			return err
+		}
+	}
 	last := c.submitted
 	for call := o.Call; call != nil; call = call.Next {
 		c.submitted++
 	}
-	begun := false
-	if s.empty() && c.done.value.Load() == last && (s.device.open == 1 || !heavy(o)) {
-		begun = true
-		c.run.begin(o, last)
-		err := c.advance(&caller{stream: s})
-		if err == nil {
-			c.done.set(c.submitted)
-			return nil
-		}
-		if err != errPending {
-			c.run.fail(c, s, err)
-			c.breakOff(c.submitted, err)
-			s.fail(o, s.tail.Load(), 0, err)
-			return s.err()
+	begun := s.empty() && c.done.value.Load() == last && (s.device.open == 1 || small)
+	if begun {
+		if complete, err := s.startCalls(o, c, last); complete || err != nil {
+			return err
 		}
 	}
 	return s.enqueueCalls(o, c, last, begun)
+}
+
+// startCalls begins the calls of o, and reports whether they are complete.
+func (s *stream) startCalls(o *op.Op, c *comm, last uint64) (complete bool, err error) {
+	if begun, complete := c.quick(o, last, s); begun {
+		return complete, nil
+	}
+	c.run.begin(o, last)
+	switch err := c.advance(&caller{stream: s}); err {
+	case nil:
+		c.done.set(c.submitted)
+		return true, nil
+	case errPending:
+		return false, nil
+	default:
+		c.run.fail(c, s, err)
+		c.breakOff(c.submitted, err)
+		s.fail(o, s.tail.Load(), 0, err)
+		return false, s.err()
+	}
+}
+
+// catchUpCalls is how many calls Submit takes up again at once.
+const catchUpCalls = 4
+
+// catchUp carries small calls at the head of the queue on, as far as that takes
+// no long wait: where peers were a little late once, the calls that follow
+// would otherwise all have to be queued behind.
+func (s *stream) catchUp() error {
+	if !s.owner.CompareAndSwap(unowned, ownedByGuest) {
+		return nil
+	}
+	target := s.done.value.Load()
+	for last := min(target+catchUpCalls, s.tail.Load()); target < last; target++ {
+		if o := &s.at(target).op; o.Kind != op.CollectiveCall || heavy(o) {
+			break
+		}
+	}
+	_ = s.drain(target, guestWait{kind: op.SyncStream, peer: -1, limited: true, brief: true}) // its only error is that peers are late
+	s.release()
+	return s.err()
 }
 
 // enqueueCalls appends o with a copy of its calls.

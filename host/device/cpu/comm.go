@@ -34,6 +34,9 @@ type comm struct {
 	areas  []peerArea // by rank and area: what the current call may touch
 	pinned []int      // indices of areas that hold a pin
 	waits  op.Op      // what the recorder says that a stream waits for
+
+	sources [op.MaxSources][]byte // scratch of moveNear
+	dests   [1][]byte
 }
 
 // commPeer is one rank of a communicator and its block.

@@ -24,8 +24,12 @@ type callHeader struct {
 	what    uint64  // see callWords
 	count   uint64
 	slice   uint64
-	_       [64 - 40]byte
+	posted  [postedBytes]byte // the first bytes of the slot, as they were on entry
 }
+
+// postedBytes is how much of a slot lies on the line that says that a call was
+// entered.
+const postedBytes = 64 - 40
 
 // location is where an area of a rank lies in its arena.
 type location struct {

@@ -60,6 +60,7 @@ type guestWait struct {
 	value    uint64
 	deadline int64
 	limited  bool // the deadline is the guest's own
+	brief    bool // a few pauses only: the guest has more to do
 }
 
 // guestWaitFor begins a wait of the guest with a timeout.
