@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/ccrun/ccrun/host/coll"
 	"github.com/ccrun/ccrun/host/op"
 )
@@ -47,19 +49,24 @@ func call(collective string, ranks int, bytes int64) (coll.Shape, bool) {
 	return coll.Shape{}, false
 }
 
-// bound is the time in which all that the ranks load and store of their inputs
-// and outputs would be loaded and stored at the rate of plain copies that take
-// copyNanos: a byte copied is one loaded and one stored, and as many processes
-// as ranks copy at once.
-func bound(trafficBytes int64, ranks int, bytes int64, copyNanos float64) float64 {
-	return float64(trafficBytes) * copyNanos / float64(2*int64(ranks)*bytes)
+// trafficOf is what all ranks together load and store in such a call, and by
+// which algorithm.
+func trafficOf(s sweep, bytes int64) (traffic int64, algorithm string, err error) {
+	shape, ok := call(s.collective, s.ranks, bytes)
+	if !ok {
+		return 0, "", fmt.Errorf("%s: not a collective", s.collective)
+	}
+	t, err := coll.TrafficOf(shape)
+	return t.Read + t.Written, shape.Algorithm.String(), err
 }
 
-// percentOfBound is the median over the rounds, or 0 if there was no copy.
-func (r rounds) percentOfBound(name string, trafficBytes int64, ranks int, bytes int64) float64 {
-	var percents []float64
-	for i := range min(len(r[name]), len(r[plainCopy])) {
-		percents = append(percents, 100*bound(trafficBytes, ranks, bytes, r[plainCopy][i])/r[name][i])
-	}
-	return median(percents)
+// boundBytes is how much each of as many processes as ranks must copy, so that
+// together they load and store as much as the algorithm does.
+func boundBytes(s sweep, bytes int64) (int64, error) {
+	traffic, _, err := trafficOf(s, bytes)
+	return max(traffic/int64(2*s.ranks), 1), err
 }
+
+// percentOfBound is the median over the rounds, or 0 if the bound was not
+// measured.
+func (r rounds) percentOfBound(name string) float64 { return 100 * r.ratio(memoryBound, name) }

@@ -25,16 +25,17 @@ func TestWantedRatio(t *testing.T) {
 	}
 }
 
-// Two processes that copy 100 bytes each in 50 ns move 8 bytes in each.
-func TestBound(t *testing.T) {
-	if got := bound(4000, 2, 100, 50); got != 500 {
-		t.Errorf("%v ns, want 500", got)
+// A copy of so many bytes by each of two processes loads and stores as much as
+// the collective of 1 MiB: an all-gather loads 1 MiB and stores 2, for example.
+func TestBoundBytes(t *testing.T) {
+	for collective, want := range map[string]int64{
+		"all_reduce": 1 << 20, "reduce_scatter": 3 << 18, "all_gather": 3 << 18, "alltoall": 1 << 20, "broadcast": 1 << 19,
+	} {
+		if got, err := boundBytes(sweep{collective: collective, ranks: 2}, 1<<20); err != nil || got != want {
+			t.Errorf("%s: %d, %v, want %d", collective, got, err, want)
+		}
 	}
-	r := rounds{plainCopy: {50, 100, 10}, "x": {1000, 1000, 1000, 7}}
-	if got := r.percentOfBound("x", 4000, 2, 100); got != 50 {
-		t.Errorf("%v %%, want that of the middle round, 50", got)
-	}
-	if got := (rounds{"x": {1}}).percentOfBound("x", 4000, 2, 100); got != 0 {
-		t.Errorf("%v %% of nothing", got)
+	if got, err := boundBytes(sweep{collective: "none", ranks: 2}, 1); err == nil {
+		t.Errorf("no collective: %d", got)
 	}
 }

@@ -128,9 +128,10 @@ func (c comparison) describe(out io.Writer, peers []peer) {
 	fmt.Fprintf(out, "ccrun: from a Wasm guest, every slice recorded; all results checked outside the time\n")
 	fmt.Fprintf(out, "copy: as many processes as ranks, pinned alike, copy as many bytes as the array has at once, each in memory\n")
 	fmt.Fprintf(out, "of its own, in huge pages; with plain stores or past the caches, whichever is faster in that round\n")
-	fmt.Fprintf(out, "ratio: time of the best of the others divided by this one's, median over the rounds\n")
-	fmt.Fprintf(out, "of bound: time in which what ccrun's algorithm loads and stores (inputs and outputs of all ranks) would be moved\n")
-	fmt.Fprintf(out, "at the rate of copy, which loads and stores each byte once, divided by ccrun's time; from %s on\n", ccrun.ByteSize(boundedMinBytes))
+	fmt.Fprintf(out, "bound: the same, but of so many bytes that all processes load and store as much as ccrun's algorithm does of\n")
+	fmt.Fprintf(out, "all ranks' inputs and outputs; a copied byte is one loaded and one stored\n")
+	fmt.Fprintf(out, "ratio: time of the best of the other implementations divided by this one's, median over the rounds\n")
+	fmt.Fprintf(out, "of bound: time of bound divided by ccrun's, median over the rounds, from %s on\n", ccrun.ByteSize(boundedMinBytes))
 	for _, p := range peers {
 		if p.missing != nil {
 			fmt.Fprintf(out, "%s is left out: %v\n", p.name, p.missing)

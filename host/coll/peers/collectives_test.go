@@ -72,14 +72,17 @@ func TestParseReport(t *testing.T) {
 
 const wantComparison = `   peer          op  ranks  bytes  microseconds  algbw GB/s  busbw GB/s  copy/this  ratio  wanted          of bound  wanted        
    copy  all_reduce      4   1KiB          1.00        1.02        1.54          -      -       -       -         -       -       -
+  bound  all_reduce      4   1KiB          1.00        1.02        1.54          -      -       -       -         -       -       -
    fast  all_reduce      4   1KiB          4.00        0.26        0.38       0.25   2.00       -       -         -       -       -
    slow  all_reduce      4   1KiB          8.00        0.13        0.19       0.12   0.50       -       -         -       -       -
   ccrun  all_reduce      4   1KiB          1.50        0.68        1.02       0.67   2.67       -       -         -       -       -
    copy  all_reduce      4  16MiB      16384.00        1.02        1.54          -      -       -       -         -       -       -
+  bound  all_reduce      4  16MiB      16384.00        1.02        1.54          -      -       -       -         -       -       -
    fast  all_reduce      4  16MiB      65536.00        0.26        0.38       0.25   2.00       -       -         -       -       -
    slow  all_reduce      4  16MiB     131072.00        0.13        0.19       0.12   0.50       -       -         -       -       -
   ccrun  all_reduce      4  16MiB      24576.00        0.68        1.02       0.67   2.67     2.3     met      67 %    75 %  MISSED
    copy  all_reduce      4  64MiB      65536.00        1.02        1.54          -      -       -       -         -       -       -
+  bound  all_reduce      4  64MiB      65536.00        1.02        1.54          -      -       -       -         -       -       -
    fast  all_reduce      4  64MiB     262144.00        0.26        0.38       0.25   2.00       -       -         -       -       -
    slow  all_reduce      4  64MiB     524288.00        0.13        0.19       0.12   0.50       -       -         -       -       -
   ccrun  all_reduce      4  64MiB      98304.00        0.68        1.02       0.67   2.67     3.0  MISSED      67 %    75 %  MISSED
@@ -101,14 +104,14 @@ func TestCompare(t *testing.T) {
 	absent, unfit := fakePeer("absent", 1), fakePeer("unfit", 1)
 	absent.missing = errors.New("not here")
 	unfit.unfit = func(ranks int) string { return "too many" }
-	peers := []peer{fakePeer(plainCopy, 1), absent, fakePeer("fast", 4), unfit, fakePeer("slow", 8), fakePeer(ourName, 1.5)}
+	peers := []peer{fakePeer(plainCopy, 1), fakePeer(memoryBound, 1), absent, fakePeer("fast", 4), unfit, fakePeer("slow", 8), fakePeer(ourName, 1.5)}
 	c := comparison{ranks: []int{4}, rounds: 3, sizes: sizeList{1 << 10, 16 << 20, 64 << 20}}
 	var out, progress bytes.Buffer
 	lines, err := c.compare(t.Context(), peers, c.sweepOf("all_reduce", 4), &out, &progress)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out.String() != wantComparison || len(lines) != 12 {
+	if out.String() != wantComparison || len(lines) != 15 {
 		t.Errorf("got %d lines\n%s\nwant\n%s", len(lines), out.String(), wantComparison)
 	}
 	if want := "all_reduce, 4 ranks: round 3 of 3\n"; !strings.HasSuffix(progress.String(), want) {
@@ -159,13 +162,13 @@ const wantJSON = `[
 
 func TestJSON(t *testing.T) {
 	c := comparison{rounds: 1, sizes: sizeList{16 << 20}}
-	peers := []peer{fakePeer(plainCopy, 1), fakePeer("other", 4), fakePeer(ourName, 0.8)}
+	peers := []peer{fakePeer(plainCopy, 1), fakePeer(memoryBound, 0.75), fakePeer("other", 4), fakePeer(ourName, 0.8)}
 	lines, err := c.compare(t.Context(), peers, c.sweepOf("reduce_scatter", 2), io.Discard, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "lines.json")
-	if err := writeJSON(path, lines[2:]); err != nil {
+	if err := writeJSON(path, lines[3:]); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != wantJSON {

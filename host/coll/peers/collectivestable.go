@@ -9,7 +9,6 @@ import (
 	"text/tabwriter"
 
 	"github.com/ccrun/ccrun/guest-sdk/go/ccrun"
-	"github.com/ccrun/ccrun/host/coll"
 	"github.com/ccrun/ccrun/host/op"
 )
 
@@ -51,11 +50,11 @@ func linesOf(s sweep, results map[int64]rounds, names []string) ([]line, error) 
 			}
 			algbw := float64(size.bytes) / nanos
 			l := line{Peer: name, Op: s.collective, Ranks: s.ranks, Bytes: size.bytes, Microseconds: nanos / 1e3, Algbw: algbw, Busbw: algbw * factor}
-			if name != plainCopy {
+			if isPeer(name) || name == ourName {
 				l.Ratio, l.CopyRatio = r.ratioToBest(name, names), r.ratio(plainCopy, name)
 			}
 			if name == ourName {
-				if err := l.judge(r); err != nil {
+				if err := l.judge(s, r); err != nil {
 					return nil, err
 				}
 			}
@@ -66,20 +65,17 @@ func linesOf(s sweep, results map[int64]rounds, names []string) ([]line, error) 
 }
 
 // judge compares one of ccrun's lines with what is wanted of it.
-func (l *line) judge(r rounds) error {
+func (l *line) judge(s sweep, r rounds) (err error) {
 	if l.RatioWanted = wantedRatio(l.Op, l.Ranks, l.Bytes); l.RatioWanted > 0 && l.Ratio > 0 {
 		l.RatioMet = new(l.Ratio >= l.RatioWanted)
 	}
-	shape, ok := call(l.Op, l.Ranks, l.Bytes)
-	if !ok || l.Bytes < boundedMinBytes {
+	if l.Bytes < boundedMinBytes {
 		return nil
 	}
-	traffic, err := coll.TrafficOf(shape)
-	if err != nil {
+	if l.TrafficBytes, l.Algorithm, err = trafficOf(s, l.Bytes); err != nil {
 		return fmt.Errorf("traffic: %w", err)
 	}
-	l.Algorithm, l.TrafficBytes = shape.Algorithm.String(), traffic.Read+traffic.Written
-	if l.BoundPercent = r.percentOfBound(l.Peer, l.TrafficBytes, l.Ranks, l.Bytes); l.BoundPercent > 0 {
+	if l.BoundPercent = r.percentOfBound(l.Peer); l.BoundPercent > 0 {
 		l.PercentWanted, l.PercentMet = wantedPercent, new(l.BoundPercent >= wantedPercent)
 	}
 	return nil
@@ -135,6 +131,9 @@ func busFactor(collective string, ranks int) float64 {
 	return op.Custom.BusFactor(ranks)
 }
 
+// isPeer tells other implementations from what is measured beside them.
+func isPeer(name string) bool { return name != plainCopy && name != memoryBound && name != ourName }
+
 // ratioToBest is how many times faster than the best of the other peers this
 // one is: the median of the rounds, or 0 if there is no other.
 func (r rounds) ratioToBest(name string, names []string) float64 {
@@ -142,7 +141,7 @@ func (r rounds) ratioToBest(name string, names []string) float64 {
 	for round, nanos := range r[name] {
 		var others []float64
 		for _, other := range names {
-			if other != name && other != plainCopy && other != ourName && round < len(r[other]) {
+			if other != name && isPeer(other) && round < len(r[other]) {
 				others = append(others, r[other][round])
 			}
 		}

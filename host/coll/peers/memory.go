@@ -21,14 +21,20 @@ import (
 // memoryCommand is the first argument of a process that copies.
 const memoryCommand = "__memory"
 
-// plainCopy is measured beside the peers: as many processes as ranks, pinned
-// as ccrun's are, copy at once, each as much as the array, from and to memory
-// of its own. It is what bounds a collective: see [bound].
-const plainCopy = "copy"
+// What is measured beside the peers: as many processes as ranks, pinned as
+// ccrun's are, copy at once, each from and to memory of its own.
+const (
+	// plainCopy is a copy of as much as the array.
+	plainCopy = "copy"
+	// memoryBound is a copy of so much that all processes together load and
+	// store as many bytes as ccrun's algorithm does of inputs and outputs: no
+	// implementation of that algorithm can be faster.
+	memoryBound = "bound"
+)
 
-// memory measures the copies with processes that this program starts from
-// itself.
-func memory(dir string) peer {
+// memory measures copies with processes that this program starts from itself.
+// A size of the sweep is copied as the number of bytes that bytesOf gives.
+func memory(name, dir string, bytesOf func(s sweep, bytes int64) (int64, error)) peer {
 	self, err := os.Executable()
 	run := func(ctx context.Context, s sweep) (nanosOf, error) {
 		meeting, err := os.MkdirTemp(dir, "memory-")
@@ -38,39 +44,51 @@ func memory(dir string) peer {
 		defer os.RemoveAll(meeting)
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
+		copied := s
+		copied.sizes = nil
+		for _, size := range s.sizes {
+			bytes, err := bytesOf(s, size.bytes)
+			if err != nil {
+				return nil, err
+			}
+			copied.sizes = append(copied.sizes, sized{bytes, size.iterations})
+		}
 		commands := ranksOfSelf(ctx, self, s.ranks, func(rank int) []string {
-			return append([]string{memoryCommand, strconv.Itoa(rank), strconv.Itoa(s.ranks), meeting}, s.words()...)
+			return append([]string{memoryCommand, strconv.Itoa(rank), strconv.Itoa(s.ranks), meeting}, copied.words()...)
 		})
 		if err := startPinned(commands); err != nil {
 			return nil, err
 		}
 		all, err := collect[[]copies](commands, stop)
-		return fasterCopies(all), err
+		if err != nil {
+			return nil, err
+		}
+		return fasterCopies(s, all), nil
 	}
-	return peer{plainCopy, run, always, err}
+	return peer{name, run, always, err}
 }
 
-// copies is how long a copy of a size takes, in two ways.
+func asMuch(_ sweep, bytes int64) (int64, error) { return bytes, nil }
+
+// copies is how long a copy takes, in two ways.
 type copies struct {
-	Bytes    int64   `json:"bytes"`
 	Plain    float64 `json:"plain_ns"`
 	Streamed float64 `json:"streamed_ns"` // with stores past the caches
 }
 
-// fasterCopies is the time of a size: the mean over the processes, by the way
-// that is faster.
-func fasterCopies(all [][]copies) nanosOf {
-	plain, streamed := nanosOf{}, nanosOf{}
-	for _, measured := range all {
-		for _, c := range measured {
-			plain[c.Bytes] += c.Plain / float64(len(all))
-			streamed[c.Bytes] += c.Streamed / float64(len(all))
+// fasterCopies is the time of each size of a sweep: the mean over the
+// processes, by the way that is faster.
+func fasterCopies(s sweep, all [][]copies) nanosOf {
+	measured := nanosOf{}
+	for i, size := range s.sizes {
+		var plain, streamed float64
+		for _, process := range all {
+			plain += process[i].Plain / float64(len(all))
+			streamed += process[i].Streamed / float64(len(all))
 		}
+		measured[size.bytes] = min(plain, streamed)
 	}
-	for bytes := range plain {
-		plain[bytes] = min(plain[bytes], streamed[bytes])
-	}
-	return plain
+	return measured
 }
 
 // runMemory is the whole life of a process that copies.
@@ -118,7 +136,6 @@ func measureCopies(d device.Device, s sized) (c copies, err error) {
 	defer unix.Munmap(dst)
 	src, dst = src[:s.bytes], dst[:s.bytes]
 	isa := kernels.Detect()
-	c.Bytes = s.bytes
 	if c.Plain, err = timeCopy(d, kernels.Set{ISA: isa, StreamBytes: math.MaxInt64}, dst, src, s.iterations); err != nil {
 		return c, err
 	}

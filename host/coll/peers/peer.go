@@ -56,7 +56,7 @@ type peer struct {
 
 // buildPeers builds all of them in dir, and what they are measured by.
 func buildPeers(ctx context.Context, dir string) []peer {
-	return []peer{memory(dir), openMPI(ctx, dir), mpich(ctx, dir), gloo(ctx, dir), ourselves(ctx, dir)}
+	return []peer{memory(plainCopy, dir, asMuch), memory(memoryBound, dir, boundBytes), openMPI(ctx, dir), mpich(ctx, dir), gloo(ctx, dir), ourselves(ctx, dir)}
 }
 
 // crowded reports whether ranks outnumber processors.
