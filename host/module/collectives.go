@@ -23,10 +23,24 @@ type group struct {
 // such root; invalid: any other field, an algorithm that the collective does
 // not have among them.
 func collective(c *call) error {
-	if _, err := c.decodeCalls(c.in); err != nil {
-		return err
+	r := c.repeated(c.in)
+	if r == nil {
+		if _, err := c.decodeCalls(c.in); err != nil {
+			return err
+		}
+		c.keepCall(c.in, c.group.comms[0], &c.group.calls[0])
+		return c.submitCalls(c.trace.term)
 	}
-	return c.submitCalls(c.trace.term)
+	o := c.begin(op.CollectiveCall)
+	o.Term = c.trace.term
+	err := c.setCalls(o, r.comm, &r.call)
+	if err == nil {
+		err = c.submitOne(o)
+	}
+	if err == nil {
+		c.trace.sequence++
+	}
+	return err
 }
 
 // collectiveGroup submits collectives together, one operation for each
@@ -147,15 +161,15 @@ func (c *call) decodeCallOp(o *op.Op, b []byte) error {
 	if _, err := c.decodeCalls(b[:abi.CallBytes]); err != nil {
 		return err
 	}
-	return c.setCalls(o, 0)
+	return c.setCalls(o, c.group.comms[0], &c.group.calls[0])
 }
 
-// setCalls gives o the calls of the scratch that begin with the at-th.
-func (c *call) setCalls(o *op.Op, at uint16) error {
+// setCalls gives o calls on a communicator, and the next number.
+func (c *call) setCalls(o *op.Op, comm *comm, calls *op.Call) error {
 	if c.trace.sequence > math.MaxUint32-op.MaxGroup {
 		return refuse(abi.Limit, "%d collectives were begun", c.trace.sequence)
 	}
-	o.Comm, o.Call = c.group.comms[at].op, &c.group.calls[at]
+	o.Comm, o.Call = comm.op, calls
 	o.Term.Collective = c.trace.sequence + 1
 	return nil
 }
@@ -171,7 +185,8 @@ func (c *call) submitCalls(term op.Term) error {
 		n := g.link(at)
 		o := c.begin(op.CollectiveCall)
 		o.Term = term
-		err := c.setCalls(o, g.order[at])
+		first := g.order[at]
+		err := c.setCalls(o, g.comms[first], &g.calls[first])
 		if err == nil {
 			err = c.submitOne(o)
 		}

@@ -33,8 +33,10 @@ type table[T any] struct {
 	kind  handleKind
 	limit int // live handles
 	live  int
-	slots []slot[T]
-	free  []uint32 // slots to use again
+
+	removed uint64 // how many handles have become stale
+	slots   []slot[T]
+	free    []uint32 // slots to use again
 }
 
 type slot[T any] struct {
@@ -105,6 +107,7 @@ func (t *table[T]) remove(handle uint64) error {
 	var none T
 	s.value, s.live = none, false
 	t.live--
+	t.removed++
 	if s.generation < maxGeneration {
 		t.free = append(t.free, uint32(handle))
 	}

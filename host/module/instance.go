@@ -56,13 +56,14 @@ type Instance struct {
 
 	// The scratch of the call in progress: a guest makes one at a time, and
 	// what is handed to an interface would otherwise be allocated each time.
-	guest  api.Module
-	memory api.Memory // guest's, nil if it has none
-	call   call
-	op     op.Op
-	shape  op.GemmShape
-	group  group
-	result *op.Result
+	guest   api.Module
+	memory  api.Memory // guest's, nil if it has none
+	call    call
+	op      op.Op
+	shape   op.GemmShape
+	group   group
+	repeats repeats
+	result  *op.Result
 }
 
 // lastFailure is the call that failed last, kept as it is: its text is made
