@@ -6,12 +6,9 @@ import "github.com/ccrun/ccrun/host/op"
 // right neighbour's, so that not all read the same one at once.
 func allToAllDirect(p *planner) {
 	own := int64(p.rank) * p.Count
-	p.enter()
-	p.ownPart(own, own)
-	p.awaitAll()
-	for d := 1; d < p.Ranks; d++ {
-		peer := p.around(p.rank + d)
-		p.copy(p.in(peer, own), p.out(p.rank, int64(peer)*p.Count), p.partBytes(), op.Term{Chunk: p.pairChunk(peer, p.rank)})
-	}
-	p.partAll()
+	p.meetAround(own, own, func() {
+		p.others(func(peer int) {
+			p.copy(p.in(peer, own), p.out(p.rank, int64(peer)*p.Count), p.partBytes(), op.Term{Chunk: p.pairChunk(peer, p.rank)})
+		})
+	})
 }

@@ -56,11 +56,15 @@ type round struct {
 	shape    Shape // but for InPlace
 	inPlace  []bool
 	programs []*op.Program
+	numbers  []uint64 // of the call, as each rank's program sees it
 	memory   [][]cell // by rank
 	in, out  []int64  // where the areas begin in it, in elements
 	results  [][]uint64
 	counts   [][]int64 // AllToAllV: by sender, by receiver
 }
+
+// steps are those that a rank carries out.
+func (r *round) steps(rank int) []op.Step { return r.programs[rank].StepsOf(r.numbers[rank]) }
 
 // actor is a rank at work.
 type actor struct {
@@ -119,7 +123,7 @@ func (m *machine) describe(rounds []*round) (text string) {
 	for _, a := range m.actors {
 		text += fmt.Sprintf("rank %d in call %d at step %d", a.rank, a.call, a.step)
 		if a.call <= len(rounds) {
-			if steps := rounds[a.call-1].programs[a.rank].Steps; a.step < len(steps) {
+			if steps := rounds[a.call-1].steps(a.rank); a.step < len(steps) {
 				text += fmt.Sprintf(" %+v", steps[a.step])
 			}
 		}
@@ -130,7 +134,7 @@ func (m *machine) describe(rounds []*round) (text string) {
 
 // ready reports whether the actor's next step can be done.
 func (m *machine) ready(a *actor, rounds []*round) bool {
-	program := rounds[a.call-1].programs[a.rank]
+	steps := rounds[a.call-1].steps(a.rank)
 	if a.step == 0 && a.call > 1 && !rounds[a.call-2].programs[a.rank].Met {
 		for rank := range m.ranks {
 			if reached(m.entered[rank], a.call-1, 0) == nil {
@@ -138,10 +142,10 @@ func (m *machine) ready(a *actor, rounds []*round) bool {
 			}
 		}
 	}
-	if a.step == len(program.Steps) {
+	if a.step == len(steps) {
 		return true
 	}
-	s := &program.Steps[a.step]
+	s := &steps[a.step]
 	switch s.Kind {
 	case op.StepMeet:
 		return m.allReached(m.entered, a, s)
@@ -184,7 +188,7 @@ func (m *machine) raise(a *actor, value uint32) raised {
 // advance does the actor's next step, which is ready.
 func (m *machine) advance(a *actor, rounds []*round) error {
 	r := rounds[a.call-1]
-	steps := r.programs[a.rank].Steps
+	steps := r.steps(a.rank)
 	m.clocks[a.rank][a.rank]++
 	if a.step == 0 && a.call > 1 && !rounds[a.call-2].programs[a.rank].Met {
 		for rank := range m.ranks {

@@ -16,6 +16,47 @@ func (p *planner) ownPart(inElement, outElement int64) {
 	p.copy(p.in(p.rank, inElement), p.out(p.rank, outElement), p.partBytes(), op.Term{Chunk: uint32(p.rank)})
 }
 
+// meetAround enters, waits for everyone, does what between does with peers and
+// waits until everyone has. Meanwhile it copies this rank's own part, one half
+// before it waits and one half after it has left, so that ranks which come a
+// little later cost nothing.
+func (p *planner) meetAround(inElement, outElement int64, between func()) {
+	half := p.Count / 2
+	halves := [2]span{{0, half}, {half, p.Count}}
+	if p.back {
+		halves[0], halves[1] = halves[1], halves[0]
+	}
+	p.enter()
+	p.ownHalf(halves[0], inElement, outElement)
+	p.awaitAll()
+	between()
+	p.leave()
+	p.ownHalf(halves[1], inElement, outElement)
+	p.part(-1)
+}
+
+func (p *planner) ownHalf(half span, inElement, outElement int64) {
+	if p.InPlace {
+		return
+	}
+	p.turns = true
+	p.copy(p.in(p.rank, inElement+half.from), p.out(p.rank, outElement+half.from), half.count()*p.size,
+		op.Term{Chunk: uint32(p.rank)})
+}
+
+// others calls f with the other ranks, beginning with the right neighbour or,
+// on the way back, with the left one.
+func (p *planner) others(f func(peer int)) {
+	p.turns = p.turns || p.Ranks > 2
+	for d := 1; d < p.Ranks; d++ {
+		if p.back {
+			f(p.around(p.rank - d))
+		} else {
+			f(p.around(p.rank + d))
+		}
+	}
+}
+
 // move is one step, of at most [op.MaxSources] sources and destinations.
 func (p *planner) move(from, to []op.Place, bytes int64, last bool, term op.Term) {
 	if bytes == 0 {

@@ -35,10 +35,13 @@ func TestEveryStepIsNeeded(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%+v: %v", s, err)
 			}
-			for n, step := range synchronising(program) {
-				key := fmt.Sprintf("%s %s: %s", s.Collective, s.Algorithm, kindText(program.Steps[step].Kind))
-				if !missed(t, s, rank, n) {
-					unneeded[key] += fmt.Sprintf(" step %d of rank %d: %s", step, rank, Text(program))
+			for number := range uint64(2) {
+				steps := program.StepsOf(number)
+				for n, step := range synchronising(steps) {
+					key := fmt.Sprintf("%s %s: %s", s.Collective, s.Algorithm, kindText(steps[step].Kind))
+					if !missed(t, s, rank, number, n) {
+						unneeded[key] += fmt.Sprintf(" step %d of rank %d in call %d: %s", step, rank, number, Text(program))
+					}
 				}
 			}
 		}
@@ -58,14 +61,14 @@ func TestEveryStepIsNeeded(t *testing.T) {
 // synchronising gives the indices of the steps that wait or are waited for. Of
 // signals it is the last of a flag: for the others the next one does as well,
 // only later.
-func synchronising(p *op.Program) (steps []int) {
+func synchronising(of []op.Step) (steps []int) {
 	last := map[flag]int{}
-	for i, s := range p.Steps {
+	for i, s := range of {
 		if s.Kind == op.StepSignal {
 			last[flag{to: int(s.Peer), number: int(s.Flag)}] = i
 		}
 	}
-	for i, s := range p.Steps {
+	for i, s := range of {
 		if kindText(s.Kind) != "" && (s.Kind != op.StepSignal || last[flag{to: int(s.Peer), number: int(s.Flag)}] == i) {
 			steps = append(steps, i)
 		}
@@ -80,7 +83,7 @@ func kindText(k op.StepKind) string {
 // missed reports whether the machine objects to a call whose program lacks the
 // n-th of its synchronising steps on one rank, be it the first call or the
 // last.
-func missed(t *testing.T, s Shape, rank, n int) bool {
+func missed(t *testing.T, s Shape, rank int, number uint64, n int) bool {
 	for seed := range uint64(8) {
 		random := rand.New(rand.NewPCG(seed, 3))
 		m := newMachine(s.Ranks, seed)
@@ -95,8 +98,9 @@ func missed(t *testing.T, s Shape, rank, n int) bool {
 		}
 		at := int(seed%2) * 2
 		broken := *rounds[at].programs[rank]
-		step := synchronising(&broken)[n]
-		broken.Steps = slices.Delete(slices.Clone(broken.Steps), step, step+1)
+		steps := broken.StepsOf(number)
+		step := synchronising(steps)[n]
+		broken.Steps, broken.Back = slices.Delete(slices.Clone(steps), step, step+1), nil
 		rounds[at].programs[rank] = &broken
 		if m.run(rounds) != nil {
 			return true

@@ -22,7 +22,7 @@ func newRound(s Shape, random *rand.Rand) (*round, error) {
 			return nil, err
 		}
 		r.inPlace[rank] = s.InPlace
-		r.programs = append(r.programs, program)
+		r.programs, r.numbers = append(r.programs, program), append(r.numbers, uint64(random.IntN(2)))
 	}
 	if s.Collective == op.AllToAllV {
 		r.layVariable(random)

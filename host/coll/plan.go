@@ -24,7 +24,7 @@ func Plan(s Shape, rank int) (*op.Program, error) {
 	case s.Count == 0 && Of(s.Collective).counts():
 		p.meetAll()
 	default:
-		v.plan(p)
+		p.planWays(v)
 	}
 	if p.full() {
 		return nil, fmt.Errorf("%s by %s of %d elements takes more than %d steps (make several calls): %w", s.Collective, s.Algorithm, s.Count, StepsMax, ErrFit)
@@ -32,10 +32,24 @@ func Plan(s Shape, rank int) (*op.Program, error) {
 	return &p.program, nil
 }
 
+// planWays writes the steps, and those that go back if they differ.
+func (p *planner) planWays(v *Variant) {
+	v.plan(p)
+	if !p.turns {
+		return
+	}
+	steps := p.program.Steps
+	p.program.Steps, p.back = nil, true
+	v.plan(p)
+	p.program.Steps, p.program.Back = steps, p.program.Steps
+}
+
 // planner writes the program of one rank.
 type planner struct {
 	Shape
 	rank    int
+	turns   bool  // the steps that go back differ
+	back    bool  // they are written
 	size    int64 // bytes of an element
 	program op.Program
 	places  []op.Place // free places, to cut Sources and Dests from

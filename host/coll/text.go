@@ -25,6 +25,12 @@ func Text(p *op.Program) string {
 	for i := range p.Steps {
 		writeStep(&b, &p.Steps[i])
 	}
+	if p.Back != nil {
+		b.WriteString("back\n")
+	}
+	for i := range p.Back {
+		writeStep(&b, &p.Back[i])
+	}
 	return b.String()
 }
 

@@ -65,7 +65,7 @@ func (c *call) planOf(comm *comm, b []byte) (*plan, error) {
 
 // keep remembers a plan, at the price of all others if there are too many.
 func (c *comm) keep(key string, p *plan) {
-	steps := len(p.call.Program.Steps)
+	steps := len(p.call.Program.Steps) + len(p.call.Program.Back)
 	if len(c.plans) >= maxPlans || c.planSteps+steps > maxPlanSteps {
 		clear(c.plans)
 		c.planSteps = 0

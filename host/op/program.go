@@ -18,6 +18,18 @@ type Program struct {
 	// for nobody) the device holds this rank, before the first step of its next
 	// call, until all ranks have entered this one.
 	Met bool
+	// Back is what to do instead of Steps in every other call: the same in about
+	// the reverse order, which begins with what is still in the caches. Ranks may
+	// mix both in one call. It is nil if there is nothing to gain.
+	Back []Step
+}
+
+// StepsOf gives the steps for the call of that number on its communicator.
+func (p *Program) StepsOf(number uint64) []Step {
+	if number%2 != 0 && p.Back != nil {
+		return p.Back
+	}
+	return p.Steps
 }
 
 // SlotBytesMax is the size of one rank's slot: memory of the communicator that

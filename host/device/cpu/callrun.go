@@ -196,7 +196,7 @@ func (c *comm) sequence(r *callRun) uint32 {
 // enterEarly carries out the steps up to the entry of a call: they use nothing
 // of other ranks.
 func (c *comm) enterEarly(r *callRun, by *caller) error {
-	for steps := r.call.Program.Steps; r.pc < len(steps); r.pc++ {
+	for steps := r.call.Program.StepsOf(r.number); r.pc < len(steps); r.pc++ {
 		s := &steps[r.pc]
 		switch s.Kind {
 		case op.StepMove:
@@ -216,7 +216,7 @@ func (c *comm) enterEarly(r *callRun, by *caller) error {
 
 // carryOn takes one call to its end, but for parting.
 func (c *comm) carryOn(r *callRun, by *caller) error {
-	for steps := r.call.Program.Steps; r.pc < len(steps); r.pc++ {
+	for steps := r.call.Program.StepsOf(r.number); r.pc < len(steps); r.pc++ {
 		if err := c.step(r, &steps[r.pc], by); err != nil {
 			return err
 		}

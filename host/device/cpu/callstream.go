@@ -114,17 +114,22 @@ func (d *Device) acceptArea(v op.View, bytes int64) error {
 
 func extentOf(p *op.Program, rank int) extent {
 	e := extent{program: p}
-	for i := range p.Steps {
-		s := &p.Steps[i]
-		for _, places := range [...][]op.Place{s.Sources, s.Dests} {
-			for _, at := range places {
-				if int(at.Rank) == rank && at.Area != op.AreaSlot {
-					e.bytes[at.Area] = max(e.bytes[at.Area], at.Off+s.Bytes)
-				}
-			}
+	for _, steps := range [...][]op.Step{p.Steps, p.Back} {
+		for i := range steps {
+			e.include(&steps[i], rank)
 		}
 	}
 	return e
+}
+
+func (e *extent) include(s *op.Step, rank int) {
+	for _, places := range [...][]op.Place{s.Sources, s.Dests} {
+		for _, at := range places {
+			if int(at.Rank) == rank && at.Area != op.AreaSlot {
+				e.bytes[at.Area] = max(e.bytes[at.Area], at.Off+s.Bytes)
+			}
+		}
+	}
 }
 
 // submitCalls numbers the calls of o and carries them out as far as that needs
