@@ -25,13 +25,15 @@ func benchCommand(s *state) *cli.Command {
 		Description: `   ccrun bench all_reduce -b 8 -e 128M -f 2 -g 4
    ccrun bench all_gather -b 1M -e 1M -n 100 -I -J result.json
    ccrun bench reduce_scatter --sizes 64Kx2000,16Mx50 -d bfloat16 -o max
-   mpirun -n 4 ccrun bench broadcast -b 64K -e 64M -f 4
+   mpirun -n 2 ccrun bench broadcast -b 64K -e 64M -f 4
 
 COLLECTIVE is one of
 ` + benchNames() + `.
 What is measured is a Wasm guest that calls it, as any workflow can. Sizes are
-those of the whole array. The exit code is nccl-tests': 0, 1 internal error, 3 the run failed, 4
-timeout, 5 not implemented, 6 bad usage, 7 wrong numbers or too slow.
+those of the whole array; of alltoallv what a rank sends in all, more the further
+the receiver is (NCCL_TESTS_ALLTOALLV_SPREAD from 0, equal parts, to 1). The exit
+code is nccl-tests': 0, 1 internal error, 3 the run failed, 4 timeout, 5 not
+implemented, 6 bad usage, 7 wrong numbers or too slow.
 `,
 		Flags: o.flags(),
 		OnUsageError: func(c *cli.Context, err error, subcommand bool) error {
