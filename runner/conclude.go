@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode"
@@ -18,14 +19,18 @@ func (s *supervisor) verdict() *Verdict {
 	}
 	states := s.finalStates()
 	v := &Verdict{Kind: s.order.Kind, Code: s.order.Code, Text: s.order.Text}
-	switch s.order.Kind {
-	case KindDeadlock:
+	cause := s.rootCause()
+	switch disagreed := s.disagreed(); {
+	case s.order.Kind == KindSignal:
+	case disagreed != nil && (!cause.reports(KindDesync)):
+		v.Kind, v.Code = KindDesync, ExitDesync
+		v.Text = fmt.Sprintf(openings[KindDesync], disagreed.rank, printableText(disagreed.report.Desync))
+	case s.order.Kind == KindDeadlock:
 		v.Text = deadlockText(states)
-	case KindTimeout:
+	case s.order.Kind == KindTimeout:
 		v.Text = s.order.Text + "\n" + rankLines(states)
-	case KindSignal:
 	default:
-		s.blame(v, s.rootCause())
+		s.blame(v, cause)
 	}
 	for i := range states {
 		v.Ranks = append(v.Ranks, s.rankVerdict(&states[i]))
@@ -72,30 +77,52 @@ func (s *supervisor) rankVerdict(state *rankState) RankVerdict {
 	return v
 }
 
+// disagreed is the first rank that knows that ranks disagree, nil if none does.
+// Whatever became of the run may have followed from that.
+func (s *supervisor) disagreed() *slot {
+	for _, slot := range s.slots {
+		if slot.report != nil && slot.report.Desync != "" {
+			return slot
+		}
+	}
+	return nil
+}
+
+// reports tells whether the rank's own report says that it failed so.
+func (s *slot) reports(kind string) bool {
+	return s != nil && s.report != nil && s.report.Kind == kind
+}
+
 // rootCause is the rank that failed first: what happened to the others later
-// may have followed from that. A rank that somebody else has killed comes before
-// all others, since its peers may notice earlier than this launcher.
+// may have followed from that. A process of which this launcher has seen that it
+// ended by itself, without a word, comes before all others, since its peers may
+// notice earlier than this launcher.
 func (s *supervisor) rootCause() *slot {
+	return cmp.Or(s.firstFailed(s.crashedAt), s.firstFailed(s.failedAt))
+}
+
+// firstFailed is the slot with the earliest time of failure, nil if none has
+// any.
+func (s *supervisor) firstFailed(at func(*slot) (nanos int64, failed bool)) *slot {
 	var first *slot
 	var firstNanos int64
 	for _, slot := range s.slots {
-		if slot.lost(s.finished) && slot.exit.killed() {
-			return slot
-		}
-		var nanos int64
-		switch {
-		case slot.report != nil && slot.report.failed():
-			nanos = slot.report.EndNanos
-		case slot.lost(s.finished):
-			nanos = slot.exitAt
-		default:
-			continue
-		}
-		if first == nil || nanos < firstNanos {
+		if nanos, failed := at(slot); failed && (first == nil || nanos < firstNanos) {
 			first, firstNanos = slot, nanos
 		}
 	}
 	return first
+}
+
+func (s *supervisor) crashedAt(slot *slot) (nanos int64, failed bool) {
+	return slot.exitAt, slot.lost(s.finished) && !slot.exit.unknown
+}
+
+func (s *supervisor) failedAt(slot *slot) (nanos int64, failed bool) {
+	if slot.report != nil && slot.report.failed() {
+		return slot.report.EndNanos, true
+	}
+	return slot.exitAt, slot.lost(s.finished)
 }
 
 // blame fills in a verdict that one rank is the cause of.

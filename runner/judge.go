@@ -20,8 +20,8 @@ func (r *rank) judge(exit guest.Exit) *report {
 	}
 	r.recorder.SetState(flight.StateDone)
 	rep := &report{
-		Stack: exit.Stack, LastError: r.instance.LastError(), Results: r.instance.Results(),
-		GuestPeakBytes: r.runtime.Memory().PeakBytes(),
+		Stack: exit.Stack, LastError: r.instance.LastError(), Desync: r.instance.Desync(),
+		Results: r.instance.Results(), GuestPeakBytes: r.runtime.Memory().PeakBytes(),
 	}
 	rep.Kind, rep.Code, rep.Text = ending(exit, r.runtime.Memory().Refused(), rep)
 	return rep
@@ -40,24 +40,25 @@ func (r *rank) unwound(exit guest.Exit) *report {
 	cause, _, _ := strings.Cut(cmp.Or(exit.Trap, exit.Err.Error()), "\n")
 	return &report{
 		Kind: KindInternal, Code: ExitInternal, Text: "a call failed as if the run had been given up: " + cause,
-		Stack: exit.Stack, LastError: r.instance.LastError(), GuestPeakBytes: r.runtime.Memory().PeakBytes(),
+		Stack: exit.Stack, LastError: r.instance.LastError(), Desync: r.instance.Desync(), GuestPeakBytes: r.runtime.Memory().PeakBytes(),
 	}
 }
 
 // ending names what kind of end it was, its exit code and its cause. A guest
 // that failed after a refused request for memory is taken to have failed for
-// it, and one whose last failed call was a mismatch for that.
+// it. Where ranks disagree nothing that they computed since means anything,
+// whatever the guest makes of it.
 func ending(exit guest.Exit, memoryRefused bool, rep *report) (kind string, code int, text string) {
 	var abort *module.AbortError
 	switch {
+	case rep.Desync != "":
+		return KindDesync, ExitDesync, rep.Desync
 	case exit.Err == nil && rep.Results.Mismatches > 0:
 		return KindUnverified, ExitUnverified, fmt.Sprintf("%d elements differ from what they should be", rep.Results.Mismatches)
 	case exit.Err == nil:
 		return "", ExitOK, ""
 	case memoryRefused:
 		return KindLimit, ExitLimit, fmt.Sprintf("its memory limit is used up: it has %d bytes and asked for more", rep.GuestPeakBytes)
-	case strings.Contains(rep.LastError, device.ErrMismatch.Error()):
-		return KindDesync, ExitDesync, rep.LastError
 	case errors.As(exit.Err, &abort):
 		return KindAbort, guestCode(abort.Code), abort.Text
 	case exit.Trap != "":

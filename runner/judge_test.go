@@ -34,6 +34,7 @@ func TestEnding(t *testing.T) {
 	}{
 		{"well", guest.Exit{}, false, report{}, "/0/"},
 		{"well after a refused request", guest.Exit{}, true, report{LastError: mismatch}, "/0/"},
+		{"well though ranks disagree", guest.Exit{}, false, report{Desync: mismatch, Results: module.Results{Mismatches: 3}}, "desync/113/" + mismatch},
 		{"wrong data", guest.Exit{}, false, report{Results: module.Results{Mismatches: 3}}, "verification failed/114/3 elements differ from what they should be"},
 		{"wrong data and an exit code", exit(3), false, report{Results: module.Results{Mismatches: 3}}, "exit/3/exited with code 3"},
 		{"exit", exit(95), false, report{}, "exit/95/exited with code 95"},
@@ -43,7 +44,9 @@ func TestEnding(t *testing.T) {
 		{"trap out of memory", trap, true, report{GuestPeakBytes: 65536}, "limit exceeded/115/its memory limit is used up: it has 65536 bytes and asked for more"},
 		{"abort", abort(42), false, report{}, "abort/42/enough"},
 		{"abort with our code", abort(107), false, report{}, "abort/95/enough"},
-		{"mismatch", exit(1), false, report{LastError: mismatch}, "desync/113/" + mismatch},
+		{"mismatch, then another failure", exit(1), false, report{Desync: mismatch, LastError: "share_lookup: x"}, "desync/113/" + mismatch},
+		{"mismatch, then an abort", abort(42), false, report{Desync: mismatch}, "desync/113/" + mismatch},
+		{"words of a mismatch", exit(3), false, report{LastError: mismatch}, "exit/3/exited with code 3"},
 	} {
 		kind, code, text := ending(c.exit, c.refused, &c.rep)
 		if got := fmt.Sprintf("%s/%d/%s", kind, code, text); got != c.want {

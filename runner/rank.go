@@ -216,7 +216,10 @@ func (r *rank) await() (guest.Exit, bool) {
 // stopped is the report of a rank that was given up.
 func (r *rank) stopped(stack []guest.Frame) *report {
 	r.recorder.SetState(flight.StateAborted)
-	return &report{Kind: kindStopped, Code: r.order.Code, Text: r.order.Text, Stack: stack, GuestPeakBytes: r.runtime.Memory().PeakBytes()}
+	return &report{
+		Kind: kindStopped, Code: r.order.Code, Text: r.order.Text, Stack: stack, Desync: r.instance.Desync(),
+		GuestPeakBytes: r.runtime.Memory().PeakBytes(),
+	}
 }
 
 // tell sends the report to the launcher and waits until all guests have ended:

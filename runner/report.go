@@ -20,6 +20,7 @@ type report struct {
 	EndNanos int64         `json:"end_ns"` // on the node's monotonic clock
 
 	LastError      string         `json:"last_error,omitempty"`
+	Desync         string         `json:"desync,omitempty"` // the first failure that shows that ranks disagree
 	Results        module.Results `json:"results"`
 	GuestPeakBytes int64          `json:"guest_peak_bytes"`
 }
@@ -38,13 +39,13 @@ func (r *report) encode(maxBytes int) []byte {
 		if err == nil && len(data) <= maxBytes {
 			return data
 		}
-		if len(r.Stack) == 0 && len(r.Text) < 64 && len(r.LastError) < 64 {
+		if len(r.Stack) == 0 && len(r.Text) < 64 && len(r.LastError) < 64 && len(r.Desync) < 64 {
 			r.Results.Digests = nil
 			data, _ = json.Marshal(r)
 			return data
 		}
 		r.Stack = r.Stack[:len(r.Stack)/2]
-		r.Text, r.LastError = cut(r.Text), cut(r.LastError)
+		r.Text, r.LastError, r.Desync = cut(r.Text), cut(r.LastError), cut(r.Desync)
 	}
 }
 

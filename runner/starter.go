@@ -86,9 +86,6 @@ type exitStatus struct {
 	lastWord string // of the Go runtime
 }
 
-// killed reports whether a signal ended the process.
-func (e *exitStatus) killed() bool { return e.code == -1 && !e.unknown }
-
 // child is the process of one rank that this launcher has started.
 type child struct {
 	cmd     *exec.Cmd

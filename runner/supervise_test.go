@@ -52,6 +52,12 @@ func TestEndsOfRanks(t *testing.T) {
 	unknown := event{rank: 1, exit: &exitStatus{unknown: true, code: -1, text: "its process has ended"}}
 	noticed := event{rank: 0, report: &report{Rank: 0, Kind: KindExit, Code: 1, Text: "exited with code 1", EndNanos: 1}}
 	killed := event{rank: 1, exit: &exitStatus{code: -1, text: "killed by SIGKILL"}}
+	crashed := event{rank: 1, exit: &exitStatus{code: 2, text: "exited with code 2", lastWord: "fatal error: fault"}}
+	disagreed := event{rank: 0, report: &report{Kind: KindDesync, Code: ExitDesync, Text: "sizes", Desync: "sizes", EndNanos: 2}}
+	failedBefore := &report{Rank: 1, Kind: KindExit, Code: 1, Text: "exited with code 1", EndNanos: 1}
+	knows := &report{Rank: 1, Kind: kindStopped, Desync: "stream_sync: sizes"}
+	hung := &abortOrder{Kind: KindDeadlock, Code: ExitDeadlock, Text: "deadlock: no rank can move"}
+	signalled := &abortOrder{Kind: KindSignal, Code: ExitSignal, Text: "stopped"}
 	setup := event{order: &abortOrder{Kind: KindSetup, Code: ExitUsage, Text: "sizes disagree"}}
 	for _, c := range []struct {
 		name   string
@@ -67,11 +73,18 @@ func TestEndsOfRanks(t *testing.T) {
 		{"trap", []event{trapped, exited(1, ExitTrap)}, "107 trap: rank 1 trapped: unreachable"},
 		{"stopped though nobody gave an order", []event{good(0), stopped, exited(1, ExitRankLost)}, "111 rank lost: rank 1 lost touch with the launcher"},
 		{"killed, and a peer notices first", []event{noticed, killed, exited(0, 1)}, "111 rank lost: rank 1 was lost: killed by SIGKILL"},
+		{"crashed, and a peer notices first", []event{noticed, crashed, exited(0, 1)}, "111 rank lost: rank 1 was lost: exited with code 2: fatal error: fault"},
+		{"crashed, and then another", []event{noticed, crashed, {rank: 2, exit: killed.exit}, exited(0, 1)}, "111 rank lost: rank 1 was lost: exited with code 2: fatal error: fault"},
+		{"gone from another launcher's, after a peer failed", []event{noticed, unknown}, "1 exit: rank 0 exited with code 1"},
+		{"ranks disagree", []event{disagreed, good(1)}, "113 desync: ranks disagree: rank 0: sizes"},
+		{"ranks disagree, and a peer fails first", []event{{rank: 1, report: failedBefore}, disagreed}, "113 desync: ranks disagree: rank 0: sizes"},
+		{"ranks disagree, and then hang", []event{{order: hung}, {rank: 1, report: knows}}, "113 desync: ranks disagree: rank 1: stream_sync: sizes"},
+		{"ranks disagree, and then a signal", []event{{order: signalled}, {rank: 1, report: knows}}, "105 signal: stopped"},
 		{"stopped as ordered", []event{setup, stopped, exited(1, ExitRankLost)}, "104 setup failed: sizes disagree"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := watchOver(t, 2)
-			for _, e := range c.events {
+			s := watchOver(t, 3)
+			for _, e := range append([]event{good(2)}, c.events...) {
 				s.handle(e)
 			}
 			if got := outcomeOf(s); got != c.want {

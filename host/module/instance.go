@@ -2,6 +2,7 @@ package module
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"sync/atomic"
@@ -32,8 +33,8 @@ type Config struct {
 const defaultHandles = 1 << 16
 
 // Instance is the state of one rank's guest: its handles, shares, tags and
-// open collectives. All methods but [Instance.Abort] are for the goroutine
-// that runs the guest.
+// open collectives. All methods but [Instance.Abort] and [Instance.Desync] are
+// for the goroutine that runs the guest.
 type Instance struct {
 	config Config
 	facts  device.Facts
@@ -52,7 +53,8 @@ type Instance struct {
 	trace     trace
 
 	failure lastFailure
-	aborted atomic.Pointer[error] // why the run was given up, nil while it is not
+	desync  atomic.Pointer[lastFailure] // the first that shows that ranks disagree, nil while none has
+	aborted atomic.Pointer[error]       // why the run was given up, nil while it is not
 
 	// The scratch of the call in progress: a guest makes one at a time, and
 	// what is handed to an interface would otherwise be allocated each time.
@@ -145,7 +147,27 @@ func (i *Instance) LastError() string {
 	if i.failure.err == nil {
 		return ""
 	}
-	return i.failure.call + ": " + i.failure.err.Error()
+	return i.failure.text()
+}
+
+func (f *lastFailure) text() string { return f.call + ": " + f.err.Error() }
+
+// Desync is the text of the first failure that shows that ranks disagree: one
+// that wraps [device.ErrMismatch], of a call or found by [Instance.Drain]. It
+// is empty if there was none. Any goroutine may call it.
+func (i *Instance) Desync() string {
+	if f := i.desync.Load(); f != nil {
+		return f.text()
+	}
+	return ""
+}
+
+// noteDesync remembers a failure if it shows that ranks disagree: the guest
+// need not look at it, and may go on.
+func (i *Instance) noteDesync(call string, err error) {
+	if i.desync.Load() == nil && errors.Is(err, device.ErrMismatch) {
+		i.desync.Store(&lastFailure{call, err})
+	}
 }
 
 // Drain waits until everything that the guest submitted is complete: a guest
@@ -154,7 +176,12 @@ func (i *Instance) LastError() string {
 func (i *Instance) Drain(timeout time.Duration) error {
 	var first error
 	for _, s := range i.streams.all() {
-		if err := s.Sync(timeout); err != nil && first == nil {
+		err := s.Sync(timeout)
+		if err == nil {
+			continue
+		}
+		i.noteDesync("at its end", err)
+		if first == nil {
 			first = fmt.Errorf("drain: %w", err)
 		}
 	}
@@ -162,17 +189,19 @@ func (i *Instance) Drain(timeout time.Duration) error {
 }
 
 // Close gives back what the guest left: it records open collectives and marks
-// as aborted, closes events and idle streams and frees buffers, which peers
-// cannot reach from then on. A stream that is still busy is left to the
-// device's own Close. Call it when all ranks have ended, after [Instance.Drain]
+// as aborted, closes events, idle streams and communicators and frees buffers,
+// which peers cannot reach from then on. A stream that is still busy is left to
+// the device's own Close, and so are all communicators then, since closing one
+// waits for its calls. Call it when all ranks have ended, after [Instance.Drain]
 // if the guest ended well.
 func (i *Instance) Close() error {
 	i.closeTrace()
-	for h, s := range i.streams.all() {
-		if done, err := s.Query(); done || err != nil {
-			_ = s.Close() // its failure was the guest's to see
+	idle := i.closeStreams()
+	for h, c := range i.comms.all() {
+		if idle {
+			_ = c.Close() // its failure, too
 		}
-		_ = i.streams.remove(h)
+		_ = i.comms.remove(h)
 	}
 	for h, e := range i.events.all() {
 		_ = e.Close()
@@ -187,6 +216,20 @@ func (i *Instance) Close() error {
 	}
 	clear(i.shares)
 	return first
+}
+
+// closeStreams closes the streams that are idle, and says whether all were.
+func (i *Instance) closeStreams() (idle bool) {
+	idle = true
+	for h, s := range i.streams.all() {
+		if done, err := s.Query(); done || err != nil {
+			_ = s.Close() // its failure was the guest's to see
+		} else {
+			idle = false
+		}
+		_ = i.streams.remove(h)
+	}
+	return idle
 }
 
 // adopt notes which module calls, so that its memory need not be looked up

@@ -157,10 +157,13 @@ func eventually(t *testing.T, what string, condition func() bool) {
 // Close frees what the guest has left and closes what is idle; a stream that
 // still waits is the device's to end.
 func TestClose(t *testing.T) {
-	world := newFakeWorld(2, false)
-	r := newTestRank(t, newEngine(t, proxyModule()), Config{Size: 2, Device: world.devices[0], Exchange: newMemoryExchange()})
+	world, exchange := newFakeWorld(2, false), newMemoryExchange()
+	r := newTestRank(t, newEngine(t, proxyModule()), Config{Size: 2, Device: world.devices[0], Exchange: exchange})
 	idle, waiting := r.newStream(), r.newStream()
 	b := r.alloc(64)
+	joinWorld(t, exchange, 2)
+	r.must("comm_world", forever, outAt)
+	comm := r.out()
 	r.must("copy", idle, b, 0, b, 32, 8)
 	r.must("wait", waiting, 1, 0, 1)
 	r.must("event_create", outAt)
@@ -172,13 +175,26 @@ func TestClose(t *testing.T) {
 	if err := r.Instance.Close(); err != nil {
 		t.Errorf("close: %v", err)
 	}
-	if d := world.devices[0]; d.used != 0 || d.imports != 0 || d.streams != 1 || d.events != 0 {
-		t.Errorf("left: %d bytes, %d imports, %d streams, %d events", d.used, d.imports, d.streams, d.events)
+	if d := world.devices[0]; d.used != 0 || d.imports != 0 || d.streams != 1 || d.events != 0 || d.comms != 1 {
+		t.Errorf("left: %d bytes, %d imports, %d streams, %d events, %d communicators", d.used, d.imports, d.streams, d.events, d.comms)
 	}
-	for name, args := range map[string][]uint64{"stream_query": {waiting, outAt}, "buffer_size": {b, outAt}} {
+	for name, args := range map[string][]uint64{"stream_query": {waiting, outAt}, "comm_info": {comm, outAt}, "buffer_size": {b, outAt}} {
 		if errno, _ := r.call(name, args...); errno != abi.Stale {
 			t.Errorf("%s after close: %v", name, errno)
 		}
+	}
+}
+
+// Communicators are closed if no stream has calls left.
+func TestCloseOfCommunicators(t *testing.T) {
+	r := newLoneRank(t, newEngine(t, proxyModule()), 1)
+	r.newStream()
+	r.must("comm_world", forever, outAt)
+	if err := r.Instance.Close(); err != nil {
+		t.Errorf("close: %v", err)
+	}
+	if d := r.config.Device.(*fakeDevice); d.comms != 0 || d.streams != 0 {
+		t.Errorf("left: %d communicators, %d streams", d.comms, d.streams)
 	}
 }
 
