@@ -186,8 +186,11 @@ func arrows(ranks []int) string {
 }
 
 // behind names the ranks at fault, as far as the waits tell: first those that
-// have ended while others wait for them, then those that began fewer
-// collectives than the others, then those that entered fewer barriers.
+// have ended while others wait for them, then those that others wait for in a
+// call of a collective that they are not in, then those that began fewer
+// collectives than the others, then those that entered fewer barriers. Calls
+// have other numbers on ranks of other communicators, so numbers are compared
+// only where nobody waits in one.
 func behind(states []rankState) []string {
 	var lines []string
 	for i := range states {
@@ -198,20 +201,29 @@ func behind(states []rankState) []string {
 	if len(lines) > 0 {
 		return lines
 	}
-	if late, low, high := lateCollective(states); len(late) > 0 {
+	if late := absent(states, op.CollectiveCall); len(late) > 0 {
+		return []string{absentLine(states, late, "collective")}
+	}
+	if late, low, high := lateCollective(states); len(late) > 0 && !anyWaits(states, op.CollectiveCall) {
 		return []string{fmt.Sprintf("behind: %s in collective %d while others are in collective %d", subject(late, "is", "are"), low, high)}
 	}
-	if late := lateBarrier(states); len(late) > 0 {
-		text := fmt.Sprintf("behind: %s not entered the barrier that others wait in", subject(late, "has", "have"))
-		if on := blockers(states, late); len(on) > 0 {
-			text += ": waiting for " + subject(on, "", "")
-		}
-		return []string{strings.TrimSpace(text)}
+	if late := absent(states, op.Barrier); len(late) > 0 {
+		return []string{absentLine(states, late, "barrier")}
 	}
 	if sinks := waitedFor(states); len(sinks) > 0 {
 		return []string{"behind: " + subject(sinks, "is", "are") + " waited for by most"}
 	}
 	return nil
+}
+
+// absentLine names ranks that have not come to what others wait in, and those
+// that they wait for instead.
+func absentLine(states []rankState, late []int, what string) string {
+	text := fmt.Sprintf("behind: %s not entered the %s that others wait in", subject(late, "has", "have"), what)
+	if on := blockers(states, late); len(on) > 0 {
+		text += ": waiting for " + subject(on, "", "")
+	}
+	return strings.TrimSpace(text)
 }
 
 // blockers lists the ranks that the given ones wait for.
@@ -256,18 +268,18 @@ func lateCollective(states []rankState) (late []int, low, high uint32) {
 	return late, low, high
 }
 
-// lateBarrier gives the ranks that others wait for in a barrier and that are
-// not in one.
-func lateBarrier(states []rankState) []int {
+// absent gives the ranks that others wait for in a barrier or in a call of a
+// collective, as kind says, and that are not in one.
+func absent(states []rankState, kind op.Kind) []int {
 	var late []int
 	for i := range states {
-		for _, w := range states[i].lanes {
-			if w.State != flight.LaneWaiting || op.Kind(w.Wait.Kind) != op.Barrier {
+		for _, lane := range states[i].lanes {
+			if !waitsIn(lane, kind) {
 				continue
 			}
 			for j := range states {
-				if states[j].rank == w.Wait.Peer && !inBarrier(&states[j]) && !slices.Contains(late, w.Wait.Peer) {
-					late = append(late, w.Wait.Peer)
+				if states[j].rank == lane.Wait.Peer && !states[j].isIn(kind) && !slices.Contains(late, lane.Wait.Peer) {
+					late = append(late, lane.Wait.Peer)
 				}
 			}
 		}
@@ -276,8 +288,22 @@ func lateBarrier(states []rankState) []int {
 	return late
 }
 
-func inBarrier(s *rankState) bool {
-	return s.lanes[0].State == flight.LaneWaiting && op.Kind(s.lanes[0].Wait.Kind) == op.Barrier
+func waitsIn(l flight.Lane, kind op.Kind) bool {
+	return l.State == flight.LaneWaiting && op.Kind(l.Wait.Kind) == kind
+}
+
+// isIn reports whether any lane of the rank waits in an operation of that kind.
+func (s *rankState) isIn(kind op.Kind) bool {
+	for _, lane := range s.lanes {
+		if waitsIn(lane, kind) {
+			return true
+		}
+	}
+	return false
+}
+
+func anyWaits(states []rankState, kind op.Kind) bool {
+	return slices.ContainsFunc(states, func(s rankState) bool { return s.isIn(kind) })
 }
 
 // waitedFor gives the ranks that the most others wait for, if that tells any

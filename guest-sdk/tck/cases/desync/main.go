@@ -1,11 +1,14 @@
 // Desync has rank 0 call another collective than the others, or the same one of
-// another size if it has an argument.
+// another size if its argument is "size". With a second argument the guest does
+// not end for that, and makes light of it: "fail" has another call fail and exits
+// for that, "return" returns, and "wait" has rank 0 wait for ever.
 package main
 
 import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/ccrun/ccrun/guest-sdk/go/ccrun"
 )
@@ -14,6 +17,9 @@ func main() {
 	world, err := ccrun.Open()
 	if err == nil {
 		err = run(world, len(os.Args) > 1)
+	}
+	if err != nil && len(os.Args) > 2 {
+		err = makeLight(world, os.Args[2])
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -41,4 +47,18 @@ func run(world *ccrun.World, size bool) error {
 		s.AllGather(comm, ccrun.F32, b.At(0, 4096*int64(world.Size())), ccrun.Region{})
 	}
 	return s.Sync()
+}
+
+func makeLight(world *ccrun.World, how string) error {
+	switch {
+	case how == "fail":
+		_, err := world.Lookup(0, "partial result", 0, time.Millisecond)
+		return err
+	case how == "wait" && world.Rank() == 0:
+		_, err := world.Lookup(1, "whole result", 0, ccrun.Forever)
+		return err
+	case how == "wait":
+		return world.Barrier(ccrun.Forever)
+	}
+	return nil
 }
