@@ -1,6 +1,8 @@
 # Everything that is run by hand or by continuous integration is a target here.
 GO ?= go
 FUZZTIME ?= 10s
+SOAKTIME ?= 10m
+SOAKSEED ?= 0
 BENCHCOUNT ?= 10
 RANKS ?= 4
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -55,6 +57,11 @@ fuzz: ## run each fuzz target for FUZZTIME (10s)
 			$(GO) test $$dir -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME); \
 		done; \
 	done
+
+.PHONY: soak
+soak: ## call random collectives for SOAKTIME (10m) and watch the ranks' memory; SOAKSEED=n replays
+	@.ci/install go
+	$(GO) test ./cmd/ccrun -run '^TestSoak$$' -count 1 -timeout 0 -v -args -soak $(SOAKTIME) -soakseed $(SOAKSEED)
 
 .PHONY: bench
 bench: ## run the benchmarks into bench.txt, for benchstat, then compare with Open MPI

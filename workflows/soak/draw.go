@@ -46,6 +46,10 @@ func (s *soak) drawPlan(round int) plan {
 	return p
 }
 
+// slicesMax is how many slices a part has at most where calls ask for a size:
+// many more make long programs, which the host remembers, and find nothing new.
+const slicesMax = 16
+
 // drawCall draws what all ranks of a site agree on.
 func (s *soak) drawCall(r *rand.Rand, t *site) (c oracle.Call, options ccrun.CallOptions) {
 	c.Collective = &s.collectives[r.IntN(len(s.collectives))]
@@ -60,7 +64,7 @@ func (s *soak) drawCall(r *rand.Rand, t *site) (c oracle.Call, options ccrun.Cal
 		}
 	}
 	if r.IntN(2) == 1 {
-		options.SliceBytes = 8 << r.IntN(14)
+		options.SliceBytes = max(8<<r.IntN(14), c.Count*c.Dtype.Bytes()/slicesMax)
 	}
 	return c, options
 }
