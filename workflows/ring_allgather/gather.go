@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/ccrun/ccrun/guest-sdk/go/ccrun"
+	"github.com/ccrun/ccrun/guest-sdk/go/ccrun/rings/trial"
 )
 
 // gather is one rank's side of the all-gather: the buffer that it gathers in,
@@ -33,14 +34,10 @@ func open(world *ccrun.World, o options) (*gather, error) {
 	if err = world.Publish("out", 0, g.out.All()); err != nil {
 		return nil, err
 	}
-	neighbour := g.ring.Prev
-	if o.protocol == "put" {
-		neighbour = g.ring.Next
-	}
-	if g.peer, err = world.Lookup(neighbour, "out", 0, ccrun.Forever); err != nil {
+	if g.peer, err = world.Lookup(o.Neighbour(g.ring), "out", 0, ccrun.Forever); err != nil {
 		return nil, err
 	}
-	g.slices = g.place(g.out, 0).SliceCount(int64(o.slice))
+	g.slices = g.place(g.out, 0).SliceCount(int64(o.Slice))
 	return g, nil
 }
 
@@ -52,11 +49,11 @@ func (g *gather) place(b *ccrun.Buffer, chunk int) ccrun.Region {
 // part is a slice of a chunk.
 func (g *gather) part(b *ccrun.Buffer, chunk, slice int) ccrun.Region {
 	whole := g.place(b, chunk)
-	if g.slice == 0 {
+	if g.Slice == 0 {
 		return whole
 	}
-	start := int64(slice) * int64(g.slice)
-	return whole.At(start, min(int64(g.slice), whole.Bytes-start))
+	start := int64(slice) * int64(g.Slice)
+	return whole.At(start, min(int64(g.Slice), whole.Bytes-start))
 }
 
 // iterate gathers once.
@@ -65,14 +62,14 @@ func (g *gather) iterate(iteration int) error {
 		return err
 	}
 	collective, err := g.world.Begin(ccrun.CollectiveInfo{
-		Op: ccrun.AllGather, Algorithm: "ring", Bytes: g.out.Bytes(), SliceBytes: int64(g.slice), Warmup: iteration < g.warmup,
+		Op: ccrun.AllGather, Algorithm: "ring", Bytes: g.out.Bytes(), SliceBytes: int64(g.Slice), Warmup: iteration < g.Warmup,
 	})
 	if err != nil {
 		return err
 	}
 	base := uint64(iteration) * uint64(g.ring.Steps()) * uint64(g.slices)
 	g.stream.Hold()
-	for a := range plan(g.protocol, g.ring, g.slices) {
+	for a := range plan(g.Protocol, g.ring, g.slices) {
 		g.stream.Tag(ccrun.Term{Collective: collective.Sequence, Chunk: a.chunk, Slice: a.slice, Message: a.slice, Step: a.step})
 		g.submit(a, base+uint64(a.order))
 	}
@@ -107,7 +104,7 @@ func (g *gather) prepare(iteration int) error {
 		g.stream.Wait(g.ring.Next, slotFree, uint64(iteration))
 	}
 	if g.content(iteration) == iteration {
-		g.stream.Fill(g.place(g.out, g.ring.Rank), ccrun.U8, chunkSeed(g.world.Seed(), iteration, g.ring.Rank))
+		g.stream.Fill(g.place(g.out, g.ring.Rank), ccrun.U8, trial.Seed(g.world.Seed(), iteration, g.ring.Rank))
 	}
 	return g.stream.Sync()
 }
@@ -115,7 +112,7 @@ func (g *gather) prepare(iteration int) error {
 // finish verifies what an iteration gathered, then lets the previous rank go
 // on to the next one.
 func (g *gather) finish(iteration int) error {
-	if g.verify == "all" || g.verify == "last" && iteration == g.total()-1 {
+	if g.Verifies(iteration) {
 		for chunk := range g.ring.Size {
 			if err := g.check(iteration, chunk); err != nil {
 				return err
@@ -131,14 +128,14 @@ func (g *gather) finish(iteration int) error {
 // content is the iteration whose pattern chunks hold in an iteration: a new
 // one each time that the result is verified.
 func (g *gather) content(iteration int) int {
-	if g.verify == "all" || g.verify == "last" && iteration == g.total()-1 {
+	if g.Verifies(iteration) {
 		return iteration
 	}
 	return 0
 }
 
 func (g *gather) check(iteration, chunk int) error {
-	seed := chunkSeed(g.world.Seed(), g.content(iteration), chunk)
+	seed := trial.Seed(g.world.Seed(), g.content(iteration), chunk)
 	found, err := g.stream.Verify(g.place(g.out, chunk), ccrun.U8, seed, 0)
 	if err != nil {
 		return err
@@ -155,7 +152,7 @@ func (g *gather) check(iteration, chunk int) error {
 // close waits until no neighbour needs this rank's buffer and frees it.
 func (g *gather) close() ([2]uint64, error) {
 	if g.ring.Size > 1 {
-		g.stream.Wait(g.ring.Next, slotFree, uint64(g.total()))
+		g.stream.Wait(g.ring.Next, slotFree, uint64(g.Total()))
 	}
 	digest, err := g.stream.Digest(g.out.All(), "out")
 	if err != nil {
@@ -165,12 +162,4 @@ func (g *gather) close() ([2]uint64, error) {
 		return digest, err
 	}
 	return digest, g.out.Free()
-}
-
-// chunkSeed is the seed of the pattern of a rank's chunk in an iteration. All
-// languages compute the same, so that digests agree.
-func chunkSeed(seed uint64, iteration, rank int) uint64 {
-	x := seed + uint64(iteration)*0xd1342543de82ef95 + uint64(rank+1)*0xaf251af3b0f025b5
-	x = (x ^ x>>32) * 0xd6e8feb86659fd93
-	return x ^ x>>32
 }

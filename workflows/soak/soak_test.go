@@ -1,34 +1,20 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/ccrun/ccrun/guest-sdk/go/ccrun"
 	"github.com/ccrun/ccrun/guest-sdk/go/ccrun/ccruntest"
 )
 
 // soakAll runs the workflow on n ranks and fails the test unless all is well.
 func soakAll(t *testing.T, ranks int, args string) (result *ccruntest.Result, out string) {
 	t.Helper()
-	var text bytes.Buffer // of rank 0, which alone writes
-	result = ccruntest.Run(t, ranks, func(w *ccrun.World) error { return run(w, strings.Fields(args), &text) })
-	for rank, err := range result.Errs {
-		if err != nil {
-			t.Fatalf("%s: rank %d: %v", args, rank, err)
-		}
-	}
-	if digests := slices.Compact(slices.Clone(result.Digests["drawn"])); result.Mismatches != 0 || len(digests) != 1 {
-		t.Errorf("%s: %d elements wrong, digests %v", args, result.Mismatches, digests)
-	}
-	return result, text.String()
+	return ccruntest.Workflow(run).Check(t, ranks, 0, args)
 }
 
 func TestRounds(t *testing.T) {
@@ -75,16 +61,7 @@ func TestEverythingIsDrawn(t *testing.T) {
 }
 
 func TestGoldenResult(t *testing.T) {
-	golden, err := os.ReadFile("golden.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	const args = "-rounds 50 -renew 20"
-	result, _ := soakAll(t, 4, args)
-	want := fmt.Sprintf("ranks 4\nseed %d\nargs %s\ndigest drawn %s\n", ccruntest.Seed, args, result.Digests["drawn"][0])
-	if string(golden) != want {
-		t.Errorf("got\n%sgolden.txt has\n%s", want, golden)
-	}
+	ccruntest.Workflow(run).CheckGolden(t, 4, "-rounds 50 -renew 20", "drawn")
 }
 
 func TestOutput(t *testing.T) {
