@@ -139,7 +139,7 @@ func (c *calibrator) measure(ctx context.Context) error {
 		}
 		start := time.Now()
 		for _, one := range c.all {
-			c.progress("round %d of %v, %d ranks", round+1, time.Since(began).Round(time.Second), one.Ranks)
+			c.progress("round %d, %d ranks, %v of %v", round+1, one.Ranks, time.Since(began).Round(time.Second), c.options.limit())
 			if err := c.round(ctx, one, round); err != nil {
 				c.progress("")
 				return err
