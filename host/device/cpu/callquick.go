@@ -40,6 +40,9 @@ func (d *Device) pauseBriefly(i int) bool {
 // not quick. Before it, nothing but own areas and the own slot is touched, after
 // it nothing but slots is read of others and nothing but own areas written.
 func quickMeeting(p *op.Program, rank, size int) (meeting int) {
+	if p.Back != nil {
+		return 0
+	}
 	entered := false
 	for i := range p.Steps {
 		switch s := &p.Steps[i]; {
