@@ -54,17 +54,16 @@ type header struct {
 
 // counterLine is what a rank counts beside its records.
 type counterLine struct {
-	dropped      atomic.Int64
-	hostCalls    atomic.Int64 // progress that leaves no record
-	badCalls     atomic.Int64 // calls of the guest refused with an errno
-	shareHits    atomic.Int64
-	shareMisses  atomic.Int64
-	bufferBytes  atomic.Int64 // device memory in use
-	bufferPeak   atomic.Int64
-	verified     atomic.Int64  // bytes that the host verified
-	mismatches   atomic.Int64  // of them, elements that differed
-	collective   atomic.Uint32 // sequence number of the collective begun last
-	collectiveOp atomic.Uint32
+	dropped     atomic.Int64
+	hostCalls   atomic.Int64 // progress that leaves no record
+	badCalls    atomic.Int64 // calls of the guest refused with an errno
+	shareHits   atomic.Int64
+	shareMisses atomic.Int64
+	bufferBytes atomic.Int64 // device memory in use
+	bufferPeak  atomic.Int64
+	verified    atomic.Int64  // bytes that the host verified
+	mismatches  atomic.Int64  // of them, elements that differed
+	collective  atomic.Uint64 // the collective begun last: its sequence number, and its op from bit 32 on
 }
 
 // lane is the state of one thread of control, a cache line of its own so that

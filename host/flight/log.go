@@ -57,7 +57,8 @@ func (l *Log) State() State { return State(l.header.state.Load()) }
 // Collective is the sequence number and op.CollectiveOp of the collective that
 // the rank began last, 0 if none.
 func (l *Log) Collective() (seq uint32, collectiveOp uint8) {
-	return l.header.collective.Load(), uint8(l.header.collectiveOp.Load())
+	word := l.header.collective.Load()
+	return uint32(word), uint8(word >> 32)
 }
 
 // WallOffset is what to add to a record's time to get Unix nanoseconds.

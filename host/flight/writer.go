@@ -124,8 +124,7 @@ func (w *Writer) SetState(s State) { w.header.state.Store(uint32(s)) }
 
 // BeginCollective says which collective the rank is in.
 func (w *Writer) BeginCollective(seq uint32, collectiveOp uint8) {
-	w.header.collectiveOp.Store(uint32(collectiveOp))
-	w.header.collective.Store(seq)
+	w.header.collective.Store(uint64(seq) | uint64(collectiveOp)<<32)
 }
 
 // Close flushes nothing, since the kernel has every byte already; it gives
