@@ -70,7 +70,7 @@ func parseComparison(args []string, out io.Writer) (comparison, error) {
 
 // sweepOf is what every peer is asked for.
 func (c comparison) sweepOf(collective string, ranks int) sweep {
-	s := sweep{collective: collective, ranks: ranks}
+	s := sweep{collective: collective, ranks: ranks, warmup: warmupCalls}
 	for _, size := range c.sizes {
 		bytes := int64(size)
 		if share := int64(16 * ranks); collective != "all_reduce" && collective != "broadcast" {
@@ -80,6 +80,10 @@ func (c comparison) sweepOf(collective string, ranks int) sweep {
 	}
 	return s
 }
+
+// warmupCalls come before those that count, of every peer and size alike: the
+// first calls of a size pay for what all later ones find ready.
+const warmupCalls = 20
 
 // iterationsOf makes sizes take about the same time.
 func iterationsOf(bytes int64, ranks int) int {
@@ -125,7 +129,11 @@ func runCollectives(ctx context.Context, args []string, out, progress io.Writer)
 func (c comparison) describe(out io.Writer, peers []peer) {
 	fmt.Fprintf(out, "collectives of f32 on %d processors (%s/%s): medians of %d interleaved rounds, each the mean of a loop\n",
 		runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, c.rounds)
-	fmt.Fprintf(out, "ccrun: from a Wasm guest, every slice recorded; all results checked outside the time\n")
+	fmt.Fprintf(out, "every loop comes after %d calls of the same size that do not count\n", warmupCalls)
+	fmt.Fprintf(out, "ccrun: from a Wasm guest, every slice recorded; calls are issued to a stream, which is waited for at the end of\n")
+	fmt.Fprintf(out, "the loop, while each call of the others blocks\n")
+	fmt.Fprintf(out, "all elements are checked outside the time: ccrun's of one more call, the others' of the last call of the loop\n")
+	fmt.Fprintf(out, "Open MPI: where its default leaves ranks unbound, bound to cores as well; each row's best counts\n")
 	fmt.Fprintf(out, "copy: as many processes as ranks, pinned alike, copy as many bytes as the array has at once, each in memory\n")
 	fmt.Fprintf(out, "of its own, in huge pages; with plain stores or past the caches, whichever is faster in that round\n")
 	fmt.Fprintf(out, "bound: the same, but of so many bytes that all processes load and store as much as ccrun's algorithm does of\n")
@@ -160,6 +168,11 @@ func (c comparison) compare(ctx context.Context, peers []peer, s sweep, out, pro
 		return nil, err
 	}
 	writeLines(out, lines)
+	for _, p := range peers {
+		if why := p.unfit(s.ranks); why != "" && p.missing == nil {
+			fmt.Fprintf(out, "%s is left out with %d ranks: %s\n\n", p.name, s.ranks, why)
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(failed)) {
 		fmt.Fprintf(out, "%s failed and was left out from then on: %v\n\n", name, failed[name])
 	}

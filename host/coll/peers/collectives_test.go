@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -63,7 +64,7 @@ func TestParseReport(t *testing.T) {
 			t.Errorf("in place %v: %v, %v", inPlace, got, err)
 		}
 	}
-	for what, change := range map[string][2]string{"wrong numbers": {`0.000000}`, `1}`}, "no time": {`"time":1.5,`, ``}, "no JSON": {`{"ver`, `ver`}} {
+	for what, change := range map[string][2]string{"wrong numbers": {`0.000000}`, `1}`}, "no check": {`"nwrong":0.000000`, `"nwrong":null`}, "no word of a check": {`,"nwrong":0.000000`, ``}, "no time": {`"time":1.5,`, ``}, "no JSON": {`{"ver`, `ver`}} {
 		if got, err := parseReport([]byte(strings.Replace(good, change[0], change[1], 1)), false); err == nil {
 			t.Errorf("%s: taken as %v", what, got)
 		}
@@ -87,7 +88,24 @@ const wantComparison = `   peer          op  ranks  bytes  microseconds  algbw G
    slow  all_reduce      4  64MiB     524288.00        0.13        0.19       0.12   0.50       -       -         -       -       -
   ccrun  all_reduce      4  64MiB      98304.00        0.68        1.02       0.67   2.67     3.0  MISSED      67 %    75 %  MISSED
 
+unfit is left out with 4 ranks: too many
+
 `
+
+// Open MPI is measured in both ways where they differ, and every program is told
+// how many calls do not count.
+func TestSettingsOfPeers(t *testing.T) {
+	p := boundOpenMPI(t.Context(), t.TempDir())
+	if many := runtime.NumCPU() + 1; p.unfit(max(many, 3)) != "" {
+		t.Errorf("%s is unfit for %d ranks: %s", p.name, many, p.unfit(many))
+	}
+	c := comparison{sizes: sizeList{8, 64 << 20}}
+	for _, ranks := range []int{2, 4} {
+		if got, want := strings.Join(c.sweepOf("broadcast", ranks).args()[:2], " "), "broadcast 20"; got != want {
+			t.Errorf("%d ranks: %s, want %s", ranks, got, want)
+		}
+	}
+}
 
 // fakePeer takes so many nanoseconds per byte.
 func fakePeer(name string, perByte float64) peer {
@@ -178,7 +196,7 @@ func TestJSON(t *testing.T) {
 
 // TestPeers builds and runs those that are installed.
 func TestPeers(t *testing.T) {
-	for name, build := range map[string]func(context.Context, string) peer{"openmpi": openMPI, "mpich": mpich, "gloo": gloo} {
+	for name, build := range map[string]func(context.Context, string) peer{"openmpi": openMPI, "openmpi bound": boundOpenMPI, "mpich": mpich, "gloo": gloo} {
 		t.Run(name, func(t *testing.T) {
 			p := build(t.Context(), t.TempDir())
 			if p.missing != nil {
@@ -188,14 +206,17 @@ func TestPeers(t *testing.T) {
 				t.Skip("one processor")
 			}
 			for _, c := range compared {
-				s := sweep{c.name, 2, []sized{{32, 5}, {4096, 5}}}
+				s := sweep{c.name, 2, 3, []sized{{32, 5}, {4096, 5}}}
 				got, err := p.run(t.Context(), s)
 				if err != nil || len(got) != 2 || got[32] <= 0 || got[4096] <= 0 {
 					t.Errorf("%s: %v, %v", c.name, got, err)
 				}
 			}
+			if got, err := p.run(t.Context(), sweep{"all_gather", 2, 3, []sized{{4, 5}}}); err == nil {
+				t.Errorf("a share that is no element: %v", got)
+			}
 			var exit *exec.ExitError
-			if got, err := p.run(t.Context(), sweep{"none", 2, []sized{{32, 5}}}); !errors.As(err, &exit) {
+			if got, err := p.run(t.Context(), sweep{"none", 2, 3, []sized{{32, 5}}}); !errors.As(err, &exit) {
 				t.Errorf("an unknown operation: %v, %v", got, err)
 			}
 		})

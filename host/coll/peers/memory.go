@@ -45,7 +45,7 @@ func memory(name, dir string, bytesOf func(s sweep, bytes int64) (int64, error))
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
 		copied := s
-		copied.sizes = nil
+		copied.collective, copied.sizes = "copy", nil
 		for _, size := range s.sizes {
 			bytes, err := bytesOf(s, size.bytes)
 			if err != nil {
@@ -54,7 +54,7 @@ func memory(name, dir string, bytesOf func(s sweep, bytes int64) (int64, error))
 			copied.sizes = append(copied.sizes, sized{bytes, size.iterations})
 		}
 		commands := ranksOfSelf(ctx, self, s.ranks, func(rank int) []string {
-			return append([]string{memoryCommand, strconv.Itoa(rank), strconv.Itoa(s.ranks), meeting}, copied.words()...)
+			return append([]string{memoryCommand, strconv.Itoa(rank), strconv.Itoa(s.ranks), meeting}, copied.args()...)
 		})
 		if err := startPinned(commands); err != nil {
 			return nil, err
@@ -93,12 +93,13 @@ func fasterCopies(s sweep, all [][]copies) nanosOf {
 
 // runMemory is the whole life of a process that copies.
 func runMemory(args []string, out io.Writer) error {
-	if len(args) < 4 {
-		return fmt.Errorf("%s: want RANK SIZE DIRECTORY BYTESxITERATIONS...", memoryCommand)
+	if len(args) < 6 {
+		return fmt.Errorf("%s: want RANK SIZE DIRECTORY copy WARMUP BYTESxITERATIONS...", memoryCommand)
 	}
 	rank, err := strconv.Atoi(args[0])
 	size, e := strconv.Atoi(args[1])
-	if err = errors.Join(err, e); err != nil {
+	warmup, e2 := strconv.Atoi(args[4])
+	if err = errors.Join(err, e, e2); err != nil {
 		return fmt.Errorf("%s: %w", memoryCommand, err)
 	}
 	// Only its barrier is used.
@@ -108,12 +109,12 @@ func runMemory(args []string, out io.Writer) error {
 	}
 	defer d.Close()
 	var measured []copies
-	for _, word := range args[3:] {
+	for _, word := range args[5:] {
 		var s sized
 		if _, err := fmt.Sscanf(word, "%dx%d", &s.bytes, &s.iterations); err != nil || s.bytes < 1 || s.iterations < 1 {
 			return fmt.Errorf("%s %s: want BYTESxITERATIONS", memoryCommand, word)
 		}
-		c, err := measureCopies(d, s)
+		c, err := measureCopies(d, s, warmup)
 		if err != nil {
 			return err
 		}
@@ -123,7 +124,7 @@ func runMemory(args []string, out io.Writer) error {
 }
 
 // measureCopies copies in both ways, at once with the other processes.
-func measureCopies(d device.Device, s sized) (c copies, err error) {
+func measureCopies(d device.Device, s sized, warmup int) (c copies, err error) {
 	src, err := hugePages(s.bytes)
 	if err != nil {
 		return c, err
@@ -136,16 +137,16 @@ func measureCopies(d device.Device, s sized) (c copies, err error) {
 	defer unix.Munmap(dst)
 	src, dst = src[:s.bytes], dst[:s.bytes]
 	isa := kernels.Detect()
-	if c.Plain, err = timeCopy(d, kernels.Set{ISA: isa, StreamBytes: math.MaxInt64}, dst, src, s.iterations); err != nil {
+	if c.Plain, err = timeCopy(d, kernels.Set{ISA: isa, StreamBytes: math.MaxInt64}, dst, src, warmup, s.iterations); err != nil {
 		return c, err
 	}
-	c.Streamed, err = timeCopy(d, kernels.Set{ISA: isa, StreamBytes: 1}, dst, src, s.iterations)
+	c.Streamed, err = timeCopy(d, kernels.Set{ISA: isa, StreamBytes: 1}, dst, src, warmup, s.iterations)
 	return c, err
 }
 
 // timeCopy is the mean time of so many copies, after some that do not count.
-func timeCopy(d device.Device, set kernels.Set, dst, src []byte, iterations int) (nanos float64, err error) {
-	for range iterations/10 + 2 {
+func timeCopy(d device.Device, set kernels.Set, dst, src []byte, warmup, iterations int) (nanos float64, err error) {
+	for range warmup {
 		set.Copy(dst, src, 0)
 	}
 	if err := d.Barrier(rankTimeout); err != nil {

@@ -13,18 +13,18 @@ func TestMemory(t *testing.T) {
 	if p.missing != nil {
 		t.Fatal(p.missing)
 	}
-	got, err := p.run(t.Context(), sweep{"any", 4, []sized{{8, 5}, {100_000, 5}, {3 << 20, 2}}})
+	got, err := p.run(t.Context(), sweep{"any", 4, 2, []sized{{8, 5}, {100_000, 5}, {3 << 20, 2}}})
 	if err != nil || len(got) != 3 || got[8] <= 0 || got[3<<20] <= got[8] {
 		t.Errorf("%v, %v", got, err)
 	}
 	bound := memory(memoryBound, t.TempDir(), boundBytes)
-	if got, err := bound.run(t.Context(), sweep{"broadcast", 2, []sized{{1 << 20, 2}}}); err != nil || len(got) != 1 || got[1<<20] <= 0 {
+	if got, err := bound.run(t.Context(), sweep{"broadcast", 2, 2, []sized{{1 << 20, 2}}}); err != nil || len(got) != 1 || got[1<<20] <= 0 {
 		t.Errorf("bound: %v, %v", got, err)
 	}
-	if got, err := bound.run(t.Context(), sweep{"none", 2, []sized{{1 << 20, 2}}}); err == nil {
+	if got, err := bound.run(t.Context(), sweep{"none", 2, 2, []sized{{1 << 20, 2}}}); err == nil {
 		t.Errorf("bound of no collective: %v", got)
 	}
-	if got, err := p.run(t.Context(), sweep{"any", 2, []sized{{1 << 60, 1}}}); err == nil {
+	if got, err := p.run(t.Context(), sweep{"any", 2, 2, []sized{{1 << 60, 1}}}); err == nil {
 		t.Errorf("copied 1 EiB: %v", got)
 	}
 }

@@ -1,6 +1,6 @@
 // The Gloo side of the comparison of collectives; see mpi/collectives.c.
 //
-//   collectives RANK RANKS DIRECTORY OPERATION BYTESxITERATIONS...
+//   collectives RANK RANKS DIRECTORY OPERATION WARMUP BYTESxITERATIONS...
 //
 // The ranks of a run are given the same empty directory to meet in.
 #include <sys/mman.h>
@@ -141,14 +141,14 @@ double meanOfRanks(double mine) {
 	return total / size;
 }
 
-void measure(const Operation &o, size_t bytes, int iterations) {
+void measure(const Operation &o, size_t bytes, int warmup, int iterations) {
 	size_t count = bytes / sizeof(float), share = count / size;
 	float *in = allocate(count), *out = allocate(count);
 	for (size_t i = 0; i < count; i++)
 		in[i] = element(rank, i);
 	{
 		auto call = o.prepare(in, out, count);
-		for (int i = 0; i < iterations / 10 + 2; i++)
+		for (int i = 0; i < warmup; i++)
 			call();
 		barrier();
 		double start = now();
@@ -178,21 +178,24 @@ void connect(const char *directory) {
 } // namespace
 
 int main(int argc, char **argv) {
-	if (argc < 6)
-		fail("want RANK RANKS DIRECTORY OPERATION BYTESxITERATIONS...");
+	if (argc < 7)
+		fail("want RANK RANKS DIRECTORY OPERATION WARMUP BYTESxITERATIONS...");
 	rank = atoi(argv[1]);
 	size = atoi(argv[2]);
 	auto all = operations();
 	auto found = all.find(argv[4]);
-	if (found == all.end())
-		fail("no such operation");
+	if (found == all.end() || atoi(argv[5]) < 0)
+		fail("no such operation, or a negative WARMUP");
 	connect(argv[3]);
-	for (int i = 5; i < argc; i++) {
+	int warmup = atoi(argv[5]);
+	bool shared = found->first != "all_reduce" && found->first != "broadcast";
+	size_t unit = sizeof(float) * (shared ? size : 1);
+	for (int i = 6; i < argc; i++) {
 		size_t bytes;
 		int iterations;
-		if (sscanf(argv[i], "%zux%d", &bytes, &iterations) != 2 || iterations < 1 || bytes % sizeof(float))
-			fail("want BYTESxITERATIONS, in whole elements");
-		measure(found->second, bytes, iterations);
+		if (sscanf(argv[i], "%zux%d", &bytes, &iterations) != 2 || iterations < 1 || bytes == 0 || bytes % unit)
+			fail("want BYTESxITERATIONS, in whole elements of each rank");
+		measure(found->second, bytes, warmup, iterations);
 	}
 	return 0;
 }

@@ -2,7 +2,7 @@
  * sizes, in a loop as `ccrun bench` does, checks every element, and prints one
  * JSON object per size and line.
  *
- *   mpirun -n 2 collectives OPERATION BYTESxITERATIONS...
+ *   mpirun -n 2 collectives OPERATION WARMUP BYTESxITERATIONS...
  *
  * BYTES is the size of the whole array, as nccl-tests counts it. The time is
  * the mean over the ranks of the mean over the iterations. */
@@ -91,14 +91,20 @@ static void check(const struct operation *o, const float *out, size_t count) {
 			fail("wrong element");
 }
 
-static void measure(const struct operation *o, size_t bytes, int iterations) {
+/* fits tells whether a share is whole and not empty, where there are shares. */
+static int fits(const struct operation *o, size_t bytes) {
+	size_t unit = o->run == all_reduce || o->run == broadcast ? sizeof(float) : size * sizeof(float);
+	return bytes > 0 && bytes % unit == 0;
+}
+
+static void measure(const struct operation *o, size_t bytes, int warmup, int iterations) {
 	size_t count = bytes / sizeof(float);
 	float *in = allocate(count), *out = allocate(count);
 	for (size_t i = 0; i < count; i++)
 		in[i] = element(rank, i);
 	if (o->run == broadcast && rank == 0)
 		memcpy(out, in, count * sizeof *out);
-	for (int i = 0; i < iterations / 10 + 2; i++)
+	for (int i = 0; i < warmup; i++)
 		o->run(in, out, count);
 	MPI_Barrier(MPI_COMM_WORLD);
 	double start = now();
@@ -121,14 +127,15 @@ int main(int argc, char **argv) {
 	for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
 		if (argc > 2 && strcmp(argv[1], operations[i].name) == 0)
 			o = &operations[i];
-	if (!o)
-		fail("want OPERATION BYTESxITERATIONS...");
-	for (int i = 2; i < argc; i++) {
+	int warmup = argc > 2 ? atoi(argv[2]) : -1;
+	if (!o || warmup < 0)
+		fail("want OPERATION WARMUP BYTESxITERATIONS...");
+	for (int i = 3; i < argc; i++) {
 		size_t bytes;
 		int iterations;
-		if (sscanf(argv[i], "%zux%d", &bytes, &iterations) != 2 || iterations < 1 || bytes % sizeof(float))
-			fail("want BYTESxITERATIONS, in whole elements");
-		measure(o, bytes, iterations);
+		if (sscanf(argv[i], "%zux%d", &bytes, &iterations) != 2 || iterations < 1 || !fits(o, bytes))
+			fail("want BYTESxITERATIONS, in whole elements of each rank");
+		measure(o, bytes, warmup, iterations);
 	}
 	MPI_Finalize();
 	return 0;
