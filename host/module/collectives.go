@@ -136,8 +136,8 @@ func overlap(a, aBytes, b, bBytes int64) bool {
 }
 
 var (
-	errOutPeer = &refusal{abi.Invalid, "out: a peer's buffer"}
-	errInPeer  = &refusal{abi.Invalid, "in: a peer's buffer"}
+	errOutPeer = &refusal{abi.Invalid, "out: was looked up, and a collective works on the rank's own buffers"}
+	errInPeer  = &refusal{abi.Invalid, "in: was looked up, and a collective works on the rank's own buffers"}
 )
 
 // area is the view of an own buffer that bytes are read from or written to;
@@ -150,7 +150,7 @@ func (c *call) area(name string, b []byte, bytes int64, peer *refusal) (op.View,
 	if err != nil {
 		return v, inField(name, err)
 	}
-	if !c.own(v.Buf) {
+	if v.Buf.Peer() >= 0 { // this rank's own too: two handles of one buffer could hide an overlap
 		return v, peer
 	}
 	return v, inField(name, checkView(v, bytes))

@@ -65,12 +65,17 @@ func (c *call) planOf(comm *comm, b []byte) (*plan, error) {
 
 // keep remembers a plan, at the price of all others if there are too many.
 func (c *comm) keep(key string, p *plan) {
+	c.count(p)
+	c.plans[key] = p
+}
+
+// count counts a plan's steps, and forgets all plans kept if there are too many.
+func (c *comm) count(p *plan) {
 	steps := len(p.call.Program.Steps) + len(p.call.Program.Back)
 	if len(c.plans) >= maxPlans || c.planSteps+steps > maxPlanSteps {
 		clear(c.plans)
 		c.planSteps = 0
 	}
-	c.plans[key] = p
 	c.planSteps += steps
 }
 
@@ -143,6 +148,7 @@ func (c *call) inPlace(p *plan, comm *comm) (*plan, error) {
 	if err := c.complete(&placed, comm); err != nil {
 		return nil, err
 	}
+	comm.count(&placed)
 	p.placed = &placed
 	return p.placed, nil
 }

@@ -3,6 +3,7 @@ package module
 import (
 	"testing"
 
+	"github.com/ccrun/ccrun/host/coll"
 	"github.com/ccrun/ccrun/host/op"
 )
 
@@ -24,5 +25,29 @@ func TestPlansAreBounded(t *testing.T) {
 	}
 	if c.planSteps != maxPlanSteps/2+1 {
 		t.Errorf("%d steps counted, want %d", c.planSteps, maxPlanSteps/2+1)
+	}
+}
+
+// A plan for the same call in place counts as well.
+func TestPlacedPlansAreBounded(t *testing.T) {
+	i := newLoneRank(t, newEngine(t, proxyModule()), 2).Instance
+	comm := &comm{Comm: &fakeComm{ranks: []int{0, 1}}, plans: make(map[string]*plan)}
+	p := &plan{shape: coll.Shape{Collective: op.AllReduce, Type: op.F32, Ranks: 2, Count: 1 << 20, Algorithm: coll.Ring, SliceBytes: 1 << 10}}
+	p.measure(0)
+	if err := i.call.complete(p, comm); err != nil {
+		t.Fatal(err)
+	}
+	comm.keep("a", p)
+	once := comm.planSteps
+	placed, err := i.call.inPlace(p, comm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := once + len(placed.call.Program.Steps) + len(placed.call.Program.Back); comm.planSteps != want || want == once {
+		t.Errorf("%d steps counted, want %d", comm.planSteps, want)
+	}
+	comm.planSteps, p.placed = maxPlanSteps, nil
+	if _, err := i.call.inPlace(p, comm); err != nil || len(comm.plans) != 0 {
+		t.Errorf("%d plans kept, %v", len(comm.plans), err)
 	}
 }
