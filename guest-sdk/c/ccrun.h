@@ -493,12 +493,12 @@ ccrun_errno_t ccrun_comm_info(uint64_t comm, ccrun_comm_t *info);
 CCRUN_IMPORT("comm_world_rank")
 ccrun_errno_t ccrun_comm_world_rank(uint64_t comm, uint32_t rank, uint32_t *world_rank);
 
-/* Submits a collective; it begins and ends one in the trace by itself.
+/* Submits a collective; it begins and ends one in the trace by itself. Ranks must agree on all but their buffers; an all_to_all is in place on all of them or on none.
  * Returns ok, fault, bad_handle, stale, range, invalid, no_rank, limit, failed, unsupported. */
 CCRUN_IMPORT("collective")
 ccrun_errno_t ccrun_collective(uint64_t stream, const ccrun_call_t *call);
 
-/* Submits collectives that make progress together: the order of calls on different communicators need not be the same on all ranks, and either all of them are submitted or none.
+/* Submits collectives that make progress together: the order of calls on different communicators need not be the same on all ranks. A structure that is wrong refuses all of them; the device may refuse some after others were submitted.
  * Returns ok, fault, bad_handle, stale, range, invalid, no_rank, limit, failed, unsupported. */
 CCRUN_IMPORT("collective_group")
 ccrun_errno_t ccrun_collective_group(uint64_t stream, const ccrun_call_t *calls, uint32_t calls_len);

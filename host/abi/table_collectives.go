@@ -57,7 +57,7 @@ var collectiveRows = []Row{
 	},
 	{
 		Name: "collective", Since: 2, Family: "collectives",
-		Doc: "Submits a collective; it begins and ends one in the trace by itself.",
+		Doc: "Submits a collective; it begins and ends one in the trace by itself. Ranks must agree on all but their buffers; an all_to_all is in place on all of them or on none.",
 		Params: []Param{
 			{Name: "stream", Val: I64, Role: Stream},
 			{Name: "call", Val: I32, Role: InStruct, Type: "call", Bytes: 96},
@@ -67,7 +67,7 @@ var collectiveRows = []Row{
 	},
 	{
 		Name: "collective_group", Since: 2, Family: "collectives",
-		Doc: "Submits collectives that make progress together: the order of calls on different communicators need not be the same on all ranks, and either all of them are submitted or none.",
+		Doc: "Submits collectives that make progress together: the order of calls on different communicators need not be the same on all ranks. A structure that is wrong refuses all of them; the device may refuse some after others were submitted.",
 		Params: []Param{
 			{Name: "stream", Val: I64, Role: Stream},
 			{Name: "calls", Val: I32, Role: In, Type: "call", Bytes: 96},

@@ -85,7 +85,8 @@ func (s *Stream) Scatter(c *Comm, dtype Dtype, root int, dst, src Region) {
 }
 
 // AllToAll sends part i of src to rank i, where it is part j of dst if this is
-// rank j. Both have as many parts as there are ranks.
+// rank j. Both have as many parts as there are ranks. It is in place on all ranks
+// or on none.
 func (s *Stream) AllToAll(c *Comm, dtype Dtype, dst, src Region) {
 	s.partwise(c, raw.Call{Op: raw.CollectiveAllToAll, Dtype: uint8(dtype)}, dst, src, c.part(dst), dst.Bytes, dst.Bytes)
 }

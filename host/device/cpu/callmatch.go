@@ -67,7 +67,7 @@ func (w callWords) String() string {
 func (w callWords) differs(other callWords) string {
 	text := w.String()
 	if text == other.String() {
-		text = fmt.Sprintf("%s by algorithm %d in slices of %d bytes", text, uint8(w.what>>24), w.slice)
+		text = fmt.Sprintf("%s by %s in slices of %d bytes", text, op.Algorithm(w.what>>24), w.slice)
 	}
 	return text
 }

@@ -34,6 +34,7 @@ func callMismatch(t *testing.T, open Open) {
 		"rank 2 calls all_reduce f32 max of 64 elements":                func(c *op.Call) { c.Red = op.Max },
 		"rank 2 calls all_reduce f32 sum of 63 elements":                func(c *op.Call) { c.Count-- },
 		"rank 2 calls all_reduce f32 sum of 64 elements by algorithm 9": func(c *op.Call) { c.Algorithm = 9 },
+		"rank 2 calls all_reduce f32 sum of 64 elements by swap":        func(c *op.Call) { c.Algorithm = uint8(op.Swap) },
 		"rank 2 calls broadcast f32 of 64 elements, root 1":             func(c *op.Call) { c.Collective, c.Root = op.Broadcast, 1 },
 		"rank 2 calls barrier":                                          func(c *op.Call) { c.Collective = op.BarrierAll },
 	}

@@ -391,12 +391,12 @@ func (h Host) CommWorldRank(comm uint64, rank uint32, worldRank *uint32) Errno {
 	return h.calls().CommWorldRank(comm, rank, worldRank)
 }
 
-// Collective submits a collective; it begins and ends one in the trace by itself.
+// Collective submits a collective; it begins and ends one in the trace by itself. Ranks must agree on all but their buffers; an all_to_all is in place on all of them or on none.
 //
 // It returns ok, fault, bad_handle, stale, range, invalid, no_rank, limit, failed, unsupported.
 func (h Host) Collective(stream uint64, call *Call) Errno { return h.calls().Collective(stream, call) }
 
-// CollectiveGroup submits collectives that make progress together: the order of calls on different communicators need not be the same on all ranks, and either all of them are submitted or none.
+// CollectiveGroup submits collectives that make progress together: the order of calls on different communicators need not be the same on all ranks. A structure that is wrong refuses all of them; the device may refuse some after others were submitted.
 //
 // It returns ok, fault, bad_handle, stale, range, invalid, no_rank, limit, failed, unsupported.
 func (h Host) CollectiveGroup(stream uint64, calls *Call, callsLen uint32) Errno {
