@@ -39,6 +39,7 @@ const (
 	itersMax   = 1 << 20
 	sideMax    = 1 << 16 // so that sums of small whole numbers are exact in float32
 	tilesMax   = 1000    // a signal slot each
+	gathersMax = 64      // that one group holds, one for each of a rank's tiles
 	streamsMax = 16
 )
 
@@ -71,6 +72,8 @@ func parse(args []string, ranks int, out io.Writer) (options, error) {
 		return o, fmt.Errorf("-m %d -n %d -k %d: want 1 to %d", o.m, o.n, o.k, sideMax)
 	case o.tiles < 1 || o.tiles > tilesMax || o.tiles%ranks != 0:
 		return o, fmt.Errorf("-tiles %d: want a multiple of the %d ranks, at most %d", o.tiles, ranks, tilesMax)
+	case o.tiles/ranks > gathersMax:
+		return o, fmt.Errorf("-tiles %d: %d of each rank, want at most %d", o.tiles, o.tiles/ranks, gathersMax)
 	case o.m%o.tiles != 0:
 		return o, fmt.Errorf("-m %d: want a multiple of the %d tiles", o.m, o.tiles)
 	case o.streams < 1 || o.streams > streamsMax:

@@ -159,15 +159,16 @@ func TestOverlap(t *testing.T) {
 
 func TestBadFlags(t *testing.T) {
 	for args, want := range map[string]string{
-		"-iters 0":         "-iters 0 -warmup 1: want at least 1 and 0, at most 1048576",
-		"-n 0":             "-m 2048 -n 0 -k 1024: want 1 to 65536",
-		"-k 65537":         "-m 2048 -n 16 -k 65537: want 1 to 65536",
-		"-tiles 6":         "-tiles 6: want a multiple of the 4 ranks, at most 1000",
-		"-tiles 1004":      "-m 257024 -n 16 -k 1024: want 1 to 65536",
-		"-m 8 -tiles 1004": "-tiles 1004: want a multiple of the 4 ranks, at most 1000",
-		"-m 12":            "-m 12: want a multiple of the 8 tiles",
-		"-streams 0":       "-streams 0: want 1 to 16",
-		"more":             `unexpected argument "more"`,
+		"-iters 0":          "-iters 0 -warmup 1: want at least 1 and 0, at most 1048576",
+		"-n 0":              "-m 2048 -n 0 -k 1024: want 1 to 65536",
+		"-k 65537":          "-m 2048 -n 16 -k 65537: want 1 to 65536",
+		"-tiles 6":          "-tiles 6: want a multiple of the 4 ranks, at most 1000",
+		"-tiles 1004":       "-m 257024 -n 16 -k 1024: want 1 to 65536",
+		"-m 8 -tiles 1004":  "-tiles 1004: want a multiple of the 4 ranks, at most 1000",
+		"-m 520 -tiles 260": "-tiles 260: 65 of each rank, want at most 64",
+		"-m 12":             "-m 12: want a multiple of the 8 tiles",
+		"-streams 0":        "-streams 0: want 1 to 16",
+		"more":              `unexpected argument "more"`,
 	} {
 		if _, err := parse(strings.Fields(args), 4, io.Discard); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", args, err, want)
