@@ -5,7 +5,8 @@ import "github.com/ccrun/ccrun/guest-sdk/go/ccrun/raw"
 // Group submits the collectives that calls submits to s, at most 64, together:
 // they make progress together, so that the order of those of different
 // communicators need not be the same on all ranks, and small ones cost less.
-// Other operations that calls submits go first.
+// Other operations that calls submits go first. A group is not tagged: collectives
+// number themselves, and [Stream.Tag] is for other operations.
 func (s *Stream) Group(calls func()) {
 	if s.grouping {
 		calls()
