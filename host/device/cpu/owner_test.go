@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/ccrun/ccrun/host/device"
 	"github.com/ccrun/ccrun/host/device/devicetest"
@@ -65,8 +66,8 @@ func TestLaneWhileOwnersChange(t *testing.T) {
 	streams := newStreams(t, d, 2)
 	s, other := streams[0], streams[1]
 	const rounds = 40_000
-	value := uint64(0)
-	for i := range rounds {
+	value, deadline := uint64(0), time.Now().Add(10*time.Second) // a round is slow where the worker has to wait for a processor
+	for i := 0; i < rounds && time.Now().Before(deadline); i++ {
 		submit(t, s, op.Op{Kind: op.Wait, Value: value + 1})
 		s.wake()
 		for spins := 0; i%4 != 0 && s.owner.Load() == unowned; spins++ {
