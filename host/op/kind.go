@@ -35,7 +35,7 @@ const (
 	Fill
 	// Verify compares Dst with what Fill would have written.
 	Verify
-	// Digest computes the digest of Bytes at Dst. See [Digest].
+	// Digest computes the digest of Bytes at Dst. See [DigestBytes].
 	Digest
 	// EventRecord marks Event when all earlier operations are complete.
 	EventRecord

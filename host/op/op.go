@@ -67,7 +67,7 @@ type Event interface {
 type Result struct {
 	Mismatches int64     // Verify: bytes (or elements) that differ
 	FirstBad   int64     // Verify: byte offset within the region of the first difference, -1 if none
-	Digest     [2]uint64 // Digest: see [Digest]
+	Digest     [2]uint64 // Digest: see [DigestBytes]
 }
 
 // Term places an operation in the field's terms: which collective, which

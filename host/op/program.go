@@ -15,8 +15,9 @@ type Program struct {
 	SliceBytes int64 // of a pipelined slice, 0 if chunks are not sliced
 	// Met says that whoever has finished the program knows that all ranks have
 	// entered the call. Where it is false (the root of a small broadcast waits
-	// for nobody) the device holds this rank, before the first step of its next
-	// call, until all ranks have entered this one.
+	// for nobody) the rank may go on to its next calls. However that may be, the
+	// device holds a rank before the first step of a call until all ranks have
+	// entered the call four before it, so that slots can be used again.
 	Met bool
 	// Back is what to do instead of Steps in every other call: the same in about
 	// the reverse order, which begins with what is still in the caches. Ranks may
@@ -39,9 +40,9 @@ const SlotBytesMax = 16 << 10
 // Area says which memory of a rank a place lies in.
 type Area uint8
 
-// Areas. Slot is fresh in every call (there are two, used in turn): a program
+// Areas. Slot is fresh in every call (there are eight, used in turn): a program
 // may write its own rank's slot before Enter, and peers may read it until they
-// enter the next call.
+// enter the next call, or the next one that is not in a group with this.
 const (
 	AreaIn Area = iota
 	AreaOut

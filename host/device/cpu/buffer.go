@@ -135,10 +135,9 @@ func (d *Device) Alloc(bytes int64) (op.Buffer, error) {
 // takeBlock finds zeroed memory within the limit. If only buffers that are
 // just leaving stand in the way, it waits for them a little.
 func (d *Device) takeBlock(bytes int64) (block, error) {
-	m := &d.memory
-	refused := fmt.Errorf("%d bytes (%d of %d in use): %w", bytes, m.used, m.limit, device.ErrNoMemory)
+	m, used := &d.memory, d.memory.used
 	if bytes > m.limit {
-		return block{}, refused
+		return block{}, m.refuse(bytes, used)
 	}
 	const patienceNanos = int64(parkNanos * 2)
 	for deadline := d.Now() + patienceNanos; ; runtime.Gosched() {
@@ -146,19 +145,23 @@ func (d *Device) takeBlock(bytes int64) (block, error) {
 			taken, ok := m.heap.take(bytes)
 			if ok {
 				m.used += taken.bytes
-				return d.clean(taken, refused)
+				return d.clean(taken)
 			}
 		}
 		if len(m.leaving) == 0 || d.Now() >= deadline {
-			return block{}, refused
+			return block{}, m.refuse(bytes, used)
 		}
 		schedYield()
 		d.reclaim()
 	}
 }
 
+func (m *memory) refuse(bytes, used int64) error {
+	return fmt.Errorf("%d bytes (%d of %d in use): %w", bytes, used, m.limit, device.ErrNoMemory)
+}
+
 // clean makes a block zero and, if it is large, present.
-func (d *Device) clean(b block, refused error) (block, error) {
+func (d *Device) clean(b block) (block, error) {
 	offset := d.own.heap + b.offset
 	if b.bytes < largeBytes {
 		clear(d.own.mem[offset:][:b.bytes])
@@ -172,7 +175,7 @@ func (d *Device) clean(b block, refused error) (block, error) {
 	if err := d.own.populate(offset, b.bytes, populateWrite); err != nil {
 		_ = d.own.punch(offset, b.bytes)
 		d.giveBlock(b)
-		return block{}, fmt.Errorf("%w: %w", refused, err)
+		return block{}, fmt.Errorf("%w: %w", device.ErrNoMemory, err)
 	}
 	return b, nil
 }

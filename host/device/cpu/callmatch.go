@@ -77,11 +77,86 @@ func (h *callHeader) read() callWords {
 	return callWords{atomic.LoadUint64(&h.what), atomic.LoadUint64(&h.count), atomic.LoadUint64(&h.slice)}
 }
 
+// compare fails if a peer that has entered a call of that number has entered
+// something else than this rank.
+func (c *comm) compare(number uint64, mine callWords, peer int) error {
+	theirs := c.peers[peer].block.places[number%placeCount].header.read()
+	if theirs == mine {
+		return nil
+	}
+	return c.mismatch(number, peer, mine.differs(theirs), theirs.differs(mine))
+}
+
+// entered reports whether a peer has entered a call.
+func (c *comm) entered(number uint64, peer int) bool {
+	return c.peers[peer].block.places[number%placeCount].header.entered.value.Load() >= number
+}
+
+// settle waits until all ranks have entered a call, and compares what they have
+// called up to then, and later if all have come that far, with what this rank
+// has: programs in which not everyone meets everyone leave that to it. What is
+// compared is not written over meanwhile, since this rank has not entered
+// callsAtOnce calls more.
+func (c *comm) settle(number uint64, by *caller) error {
+	for i := range len(c.peers) - 1 {
+		peer := c.other(i)
+		h := c.peers[peer].block.places[number%placeCount].header
+		if err := c.await(&h.entered, number, peer, by); err != nil {
+			return err
+		}
+	}
+	for g := &c.run; g.settled < number || g.settled < g.last && c.allEntered(g.settled+1); g.settled++ {
+		if err := c.compareEntered(g.settled + 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *comm) allEntered(number uint64) bool {
+	for i := range len(c.peers) - 1 {
+		if !c.entered(number, c.other(i)) {
+			return false
+		}
+	}
+	return true
+}
+
+// compareEntered compares what this rank has entered with all peers that have
+// entered a call of that number.
+func (c *comm) compareEntered(number uint64) error {
+	mine := c.peers[c.rank].block.places[number%placeCount].header.read()
+	for i := range len(c.peers) - 1 {
+		peer := c.other(i)
+		if !c.entered(number, peer) {
+			continue
+		}
+		if err := c.compare(number, mine, peer); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compareRest compares the last calls, which are complete here, with the peers
+// that have entered them: of two ranks that differ, the later one notices.
+func (c *comm) compareRest() error {
+	if c.broken.Load() != nil {
+		return nil // as has been told
+	}
+	for number := c.run.settled + 1; number <= c.submitted; number++ {
+		if err := c.compareEntered(number); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // match compares what peer has entered with what this rank has.
 func (c *comm) match(r *callRun, peer int) error {
 	p := &c.peers[peer]
-	if theirs := p.block.places[r.place].header.read(); theirs != r.words {
-		return c.mismatch(r, peer, r.words.differs(theirs), theirs.differs(r.words))
+	if err := c.compare(r.number, r.words, peer); err != nil {
+		return err
 	}
 	if r.call.Collective != op.AllToAllV {
 		return nil
@@ -89,11 +164,11 @@ func (c *comm) match(r *callRun, peer int) error {
 	v := p.block.vector(r.place, c.rank)
 	sends, recvs := atomic.LoadInt64(&v.sends), atomic.LoadInt64(&v.recvs)
 	if mine := r.call.SendCounts[peer]; mine != recvs {
-		return c.mismatch(r, peer, fmt.Sprintf("%v that sends it %d elements", r.words, mine),
+		return c.mismatch(r.number, peer, fmt.Sprintf("%v that sends it %d elements", r.words, mine),
 			fmt.Sprintf("%v that receives %d from it", r.words, recvs))
 	}
 	if mine := r.call.RecvCounts[peer]; mine != sends {
-		return c.mismatch(r, peer, fmt.Sprintf("%v that receives %d elements from it", r.words, mine),
+		return c.mismatch(r.number, peer, fmt.Sprintf("%v that receives %d elements from it", r.words, mine),
 			fmt.Sprintf("%v that sends it %d", r.words, sends))
 	}
 	return nil
@@ -101,11 +176,11 @@ func (c *comm) match(r *callRun, peer int) error {
 
 // mismatch names both sides, the lower rank first, so that all ranks' errors
 // read alike.
-func (c *comm) mismatch(r *callRun, peer int, mine, theirs string) error {
+func (c *comm) mismatch(number uint64, peer int, mine, theirs string) error {
 	a, b := c.peers[c.rank].world, c.peers[peer].world
 	if b < a {
 		a, b, mine, theirs = b, a, theirs, mine
 	}
 	return fmt.Errorf("call %d of communicator %s: rank %d calls %s, rank %d calls %s: %w",
-		r.number, c.name, a, mine, b, theirs, device.ErrMismatch)
+		number, c.name, a, mine, b, theirs, device.ErrMismatch)
 }

@@ -71,21 +71,25 @@ func (r *callRun) own(a op.Area) []byte {
 	return b.mem[offset:]
 }
 
-// lookUpArea finds an area of a peer that has entered the call, and pins it.
+// lookUpArea finds an area of a peer that has entered the call, and pins it. The
+// peer may have freed the buffer already: its memory stays until the peer has
+// parted from this rank, or breaks the communicator off. The pin is written
+// before that is looked at, and breaking off comes before the peer looks at the
+// pins: so either the area is refused here, or the peer sees that it is in use.
 // Nothing that the peer says is trusted.
 func (c *comm) lookUpArea(r *callRun, p op.Place, to *peerArea, stream int) error {
 	peer := &c.peers[p.Rank]
-	l := &peer.block.places[r.place].locations.of[p.Area]
+	shown := peer.block.places[r.place].locations
+	l := &shown.of[p.Area]
 	offset, bytes := atomic.LoadInt64(&l.offset), atomic.LoadInt64(&l.bytes)
 	a := peer.block.arena
 	if !a.holds(offset, bytes) {
 		return fmt.Errorf("%v: rank %d has no such memory: %w", r.words, peer.world, op.ErrRange)
 	}
-	b := buffer{
-		device: c.device, arena: a, peer: peer.world,
-		allocation: atomic.LoadUint32(&l.allocation), generation: atomic.LoadUint32(&l.generation),
-	}
-	if !b.enter(stream, pinIn+int(p.Area)) {
+	allocation, pin := atomic.LoadUint32(&l.allocation), a.pin(c.device.rank, stream, pinIn+int(p.Area))
+	pin.Store(uint64(allocation) + 1)
+	if shown.broken.Load() != 0 && a.generation(allocation).Load() != atomic.LoadUint32(&l.generation) {
+		pin.Store(0)
 		return fmt.Errorf("%v: rank %d: %w", r.words, peer.world, device.ErrStale)
 	}
 	*to = peerArea{number: r.number, mem: a.mem[offset:][:bytes:bytes], arena: a}

@@ -81,8 +81,8 @@ func quickPlace(p op.Place, bytes int64, rank, size int) bool {
 // acceptCalls has just accepted. It reports whether the call has begun, and
 // whether it is complete.
 func (c *comm) quick(o *op.Op, last uint64, s *stream) (begun, complete bool) {
-	meeting, number, g := c.extents.last.meeting, last+1, &c.run
-	if meeting == 0 || o.Call.Next != nil || number > placeCount && g.settled+callsAtOnce < number {
+	meeting, number, g := c.extent.meeting, last+1, &c.run
+	if meeting == 0 || o.Call.Next != nil || g.settled+callsAtOnce < number {
 		return false, false
 	}
 	by := caller{stream: s}

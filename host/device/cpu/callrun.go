@@ -22,8 +22,8 @@ type groupRun struct {
 	calls   [callsAtOnce]callRun
 	parting bool   // the calls of the chunk have been carried out but for their parting
 	last    uint64 // number of the last call before the chunk
-	settled uint64 // number of the last call that all ranks are known to have entered
-	limit   int64  // when the group fails with a timeout, 0 while nobody has waited
+	settled uint64 // number of the last call that all ranks are known to have entered, and have not entered something else in
+	limit   int64  // when the wait at hand fails with a timeout, 0 if there is none
 }
 
 // callRun is one call under way.
@@ -116,8 +116,8 @@ func (c *comm) finishChunk(by *caller) {
 	c.unpin(by.stream.number)
 	g := &c.run
 	for i := range g.calls[:g.live] {
-		if r := &g.calls[i]; r.call.Program.Met {
-			g.settled = r.number
+		if r := &g.calls[i]; r.call.Program.Met && g.settled == r.number-1 {
+			g.settled = r.number // those that it has not met itself have been compared by others
 		}
 	}
 	g.last += uint64(g.live)
@@ -127,15 +127,16 @@ func (c *comm) finishChunk(by *caller) {
 // beginChunk takes the next calls of the group, and enters them if they are
 // several. A place is written again only once all ranks are done with the call
 // that had it before: it is so if they have entered a call that cannot have
-// been in a chunk with that one.
+// been in a chunk with that one. So whatever is called, a rank is never more
+// than callsAtOnce calls ahead of another.
 func (c *comm) beginChunk(by *caller) error {
 	g, n := &c.run, 0
 	for next := g.rest; next != nil && n < callsAtOnce; next = next.Next {
 		n++
 	}
 	last := g.last + uint64(n)
-	if g.settled+callsAtOnce < last && last > placeCount {
-		if err := c.awaitEntered(last-callsAtOnce, by); err != nil {
+	if g.settled+callsAtOnce < last {
+		if err := c.settle(last-callsAtOnce, by); err != nil {
 			return err
 		}
 	}
@@ -154,19 +155,6 @@ func (c *comm) beginChunk(by *caller) error {
 			return err
 		}
 	}
-	return nil
-}
-
-// awaitEntered waits until all ranks have entered a call.
-func (c *comm) awaitEntered(number uint64, by *caller) error {
-	for i := range len(c.peers) - 1 {
-		peer := c.other(i)
-		h := c.peers[peer].block.places[number%placeCount].header
-		if err := c.await(&h.entered, number, peer, by); err != nil {
-			return err
-		}
-	}
-	c.run.settled = number
 	return nil
 }
 
@@ -249,7 +237,10 @@ func (c *comm) step(r *callRun, s *op.Step, by *caller) error {
 	return nil
 }
 
-// flagValue is the value of a flag as it lies in memory, where it never falls.
+// flagValue is the value of a flag as it lies in memory, where it never falls. A
+// futex compares the lower half of it, which repeats after 4096 calls: a flag
+// that was last raised so long ago to the same value may let a waiter sleep for
+// one round more.
 func flagValue(r *callRun, s *op.Step) uint64 { return r.number<<20 | uint64(s.Value) }
 
 // enter shows the peers what this rank calls and where its areas are.
@@ -329,10 +320,12 @@ func (c *comm) awaitLeft(number uint64, by *caller) error {
 
 // await waits until a word that peer raises has a value.
 func (c *comm) await(bell *counter, value uint64, peer int, by *caller) error {
+	d, g := c.device, &c.run
 	if bell.value.Load() >= value {
+		g.limit = 0
 		return nil
 	}
-	for i := 0; by.guest.brief && c.device.pauseBriefly(i); i++ {
+	for i := 0; by.guest.brief && d.pauseBriefly(i); i++ {
 		if bell.value.Load() >= value {
 			return nil
 		}
@@ -340,17 +333,20 @@ func (c *comm) await(bell *counter, value uint64, peer int, by *caller) error {
 	if !by.patient {
 		return errPending
 	}
-	d, g := c.device, &c.run
 	if g.limit == 0 {
 		g.limit = d.limitFrom(d.Now())
 	}
 	c.nameWait(peer)
 	w := waiting{device: d, bell: bell, stream: by.stream, op: &c.waits, guest: by.guest, limit: g.limit}
-	err := w.atLeast(value)
-	if err != nil && err != errDeadline {
+	switch err := w.atLeast(value); err {
+	case nil:
+		g.limit = 0
+		return nil
+	case errDeadline:
+		return err
+	default:
 		return fmt.Errorf("waiting for rank %d: %w", c.peers[peer].world, err)
 	}
-	return err
 }
 
 // recordCalls writes the records of the calls of the chunk.

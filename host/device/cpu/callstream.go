@@ -15,31 +15,15 @@ type extent struct {
 	meeting int      // of a quick program, 0 if it is none
 }
 
-// extents remembers those of programs that have been submitted, the last one
-// at hand.
-type extents struct {
-	last  extent
-	known map[*op.Program]extent
-}
-
-// maxExtents is how many programs are remembered; past it, all are forgotten.
-const maxExtents = 4096
-
-func (e *extents) of(p *op.Program, rank, size int) [2]int64 {
-	if e.last.program == p {
-		return e.last.bytes
+// extentOf gives the extent of a program. Only that of the last one is kept:
+// to look at all steps once more is little beside carrying them out, and to
+// remember programs would keep them alive.
+func (c *comm) extentOf(p *op.Program) *extent {
+	if c.extent.program != p {
+		c.extent = measure(p, c.rank)
+		c.extent.meeting = quickMeeting(p, c.rank, len(c.peers))
 	}
-	last, ok := e.known[p]
-	if !ok {
-		if e.known == nil || len(e.known) >= maxExtents {
-			e.known = make(map[*op.Program]extent)
-		}
-		last = extentOf(p, rank)
-		last.meeting = quickMeeting(p, rank, size)
-		e.known[p] = last
-	}
-	e.last = last
-	return last.bytes
+	return &c.extent
 }
 
 // acceptCalls checks that the communicator is this device's and that the
@@ -56,7 +40,7 @@ func (d *Device) acceptCalls(o *op.Op) error {
 		return b.err
 	}
 	for call := o.Call; call != nil; call = call.Next {
-		bytes := c.extents.of(call.Program, c.rank, len(c.peers))
+		bytes := c.extentOf(call.Program).bytes
 		if call.Collective == op.AllToAllV {
 			var err error
 			if bytes, err = c.vectorExtent(call); err != nil {
@@ -90,6 +74,9 @@ func (c *comm) vectorExtent(call *op.Call) (bytes [2]int64, err error) {
 			}
 		}
 	}
+	if call.SendCounts[c.rank] != call.RecvCounts[c.rank] {
+		return bytes, op.ErrCall
+	}
 	return bytes, nil
 }
 
@@ -112,7 +99,7 @@ func (d *Device) acceptArea(v op.View, bytes int64) error {
 	return nil
 }
 
-func extentOf(p *op.Program, rank int) extent {
+func measure(p *op.Program, rank int) extent {
 	e := extent{program: p}
 	for _, steps := range [...][]op.Step{p.Steps, p.Back} {
 		for i := range steps {
@@ -145,7 +132,7 @@ func (s *stream) submitCalls(o *op.Op) error {
 	for call := o.Call; call != nil; call = call.Next {
 		c.submitted++
 	}
-	begun := s.empty() && c.done.value.Load() == last && (s.device.open == 1 || small)
+	begun := s.empty() && c.done.value.Load() == last && c.broken.Load() == nil && (s.device.open == 1 || small)
 	if begun {
 		if complete, err := s.startCalls(o, c, last); complete || err != nil {
 			return err
@@ -197,19 +184,16 @@ func (s *stream) catchUp() error {
 
 // enqueueCalls appends o with a copy of its calls.
 func (s *stream) enqueueCalls(o *op.Op, c *comm, last uint64, begun bool) error {
-	if err := s.makeRoom(); err != nil {
+	room, position, err := s.makeRoomForCalls(int(c.submitted - last))
+	if err == nil {
+		err = s.makeRoom()
+	}
+	if err != nil {
 		c.breakOff(c.submitted, err)
 		return err
 	}
-	i := s.tail.Load()
-	e := s.at(i)
-	if s.calls == nil {
-		s.calls = make([]op.Call, queueLength) // most calls are alone
-	}
-	if e.calls == nil {
-		at := i % queueLength
-		e.calls = s.calls[at : at : at+1]
-	}
+	e := s.at(s.tail.Load())
+	e.calls, e.position = room, position
 	e.copyCalls(o)
 	e.sequence, e.begun = last, begun
 	if begun {
@@ -219,9 +203,8 @@ func (s *stream) enqueueCalls(o *op.Op, c *comm, last uint64, begun bool) error 
 	return nil
 }
 
-// copyCalls copies o and its calls, into memory that the entry keeps.
+// copyCalls copies o and its calls, for which the entry has room.
 func (e *entry) copyCalls(o *op.Op) {
-	e.calls = e.calls[:0]
 	for call := o.Call; call != nil; call = call.Next {
 		e.calls = append(e.calls, *call)
 	}
@@ -249,7 +232,7 @@ func (s *stream) call(e *entry, g guestWait) error {
 	}
 	err := c.advance(by)
 	if err == nil {
-		c.done.set(e.sequence + uint64(len(e.calls)))
+		c.done.raise(e.sequence + uint64(len(e.calls))) // a later call may have broken the communicator off meanwhile
 	}
 	return err
 }
@@ -275,13 +258,16 @@ func (c *comm) awaitTurn(e *entry, by *caller) error {
 // failed or were never carried out. Peers notice by their own waits.
 func (c *comm) breakOff(last uint64, err error) {
 	c.broken.CompareAndSwap(nil, &brokenComm{fmt.Errorf("communicator %s is broken: %w", c.name, err)})
+	for i := range c.peers[c.rank].block.places {
+		c.peers[c.rank].block.places[i].locations.broken.Store(1)
+	}
 	c.done.raise(last)
 }
 
 // failCalls is breakOff for calls that were begun.
 func (s *stream) failCalls(e *entry, err error) {
 	c := e.op.Comm.(*comm)
-	if e.begun && c.broken.Load() == nil {
+	if e.begun {
 		c.run.fail(c, s, err)
 	}
 	c.breakOff(e.sequence+uint64(len(e.calls)), err)

@@ -25,8 +25,8 @@ type comm struct {
 	taken  block
 	closed bool
 
-	submitted uint64 // number of the last call that was submitted; the guest's
-	extents   extents
+	submitted uint64  // number of the last call that was submitted; the guest's
+	extent    extent  // of the program that was submitted last
 	done      counter // number of the last call that is complete here
 	broken    atomic.Pointer[brokenComm]
 
@@ -75,10 +75,7 @@ func (d *Device) NewComm(name string, ranks []int, timeout time.Duration) (devic
 	if err != nil {
 		return nil, fmt.Errorf("communicator %q: %w", name, err)
 	}
-	deadline := never
-	if timeout >= 0 {
-		deadline = d.Now() + int64(timeout)
-	}
+	deadline := d.deadlineAfter(timeout)
 	for i := range c.peers {
 		if err := c.meetPeer(i, ranks, deadline); err != nil {
 			return nil, fmt.Errorf("communicator %q: rank %d: %w", name, c.peers[i].world, err)
@@ -132,7 +129,7 @@ func (c *comm) publish(ranks []int) error {
 		return device.ErrNoMemory
 	}
 	d.memory.used += taken.bytes // clean gives it back if it fails
-	taken, err := d.clean(taken, device.ErrNoMemory)
+	taken, err := d.clean(taken)
 	if err != nil {
 		return err
 	}
@@ -184,18 +181,22 @@ func (c *comm) meetPeer(i int, ranks []int, deadline int64) error {
 }
 
 // Close waits for the calls and gives the communicator back. Its memory stays
-// until all ranks have closed theirs.
+// until all ranks have closed theirs: one that could not wait, because the run
+// is given up, has not.
 func (c *comm) Close() error {
 	d := c.device
 	if c.closed || d.closed {
 		return device.ErrClosed
 	}
-	err := d.finishCalls(c)
 	c.closed = true
+	d.comms.open--
+	if err := d.finishCalls(c); err != nil {
+		return err
+	}
+	err := c.compareRest()
 	for i := range c.peers {
 		c.peers[i].block.closedBy(c.rank).Store(1)
 	}
-	d.comms.open--
 	d.comms.leaving = append(d.comms.leaving, c)
 	d.reclaim()
 	return err

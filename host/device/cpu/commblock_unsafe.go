@@ -41,8 +41,9 @@ type location struct {
 
 // locations are a rank's areas in one call.
 type locations struct {
-	of [2]location // by op.AreaIn, op.AreaOut
-	_  [lineBytes - 48]byte
+	of     [2]location   // by op.AreaIn, op.AreaOut
+	broken atomic.Uint32 // not 0 once the rank may have given its areas up without having parted from its peers
+	_      [lineBytes - 52]byte
 }
 
 // place is what a rank shows its peers of one call.

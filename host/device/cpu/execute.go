@@ -269,10 +269,6 @@ func (d *Device) accept(o *op.Op) error {
 				return err
 			}
 		}
-	case op.Fill, op.Verify:
-		if size := int64(o.Type.Size()); o.Src.Off < 0 || o.Src.Off%size != 0 || o.Bytes%size != 0 {
-			return op.ErrRange
-		}
 	case op.EventRecord, op.EventWait:
 		return d.acceptEvent(o.Event)
 	}

@@ -88,21 +88,25 @@ func hostileCall(b op.Buffer) *op.Call {
 
 // enterNoise enters the first call as a peer that lies.
 func enterNoise(random *rand.Rand, c *comm, w callWords) {
-	noise := func() int64 {
+	own := &c.peers[c.rank].block
+	noise := func(valid int64) int64 {
+		if random.IntN(4) > 0 {
+			return valid
+		}
 		choices := []int64{0, 1, -1, math.MaxInt64, math.MinInt64, int64(random.Uint64()), c.device.own.heap, random.Int64N(1 << 22)}
 		return choices[random.IntN(len(choices))]
 	}
-	own := &c.peers[c.rank].block
 	p := &own.places[1]
 	for i := range p.locations.of {
-		p.locations.of[i] = location{noise(), noise(), uint32(noise()), uint32(random.IntN(2))}
+		p.locations.of[i] = location{noise(c.device.own.heap), noise(1000), uint32(noise(0)), uint32(noise(1))}
 	}
-	*own.vector(1, 0) = vector{sends: 1, recvs: 1, offset: noise()}
+	p.locations.broken.Store(uint32(noise(0)))
+	*own.vector(1, 0) = vector{sends: 1, recvs: 1, offset: noise(0)}
 	p.header.what, p.header.count, p.header.slice = w.what, w.count, w.slice
-	p.header.entered.set(uint64(noise()) | 1)
-	own.left.set(uint64(noise()))
+	p.header.entered.set(uint64(noise(1)) | 1)
+	own.left.set(uint64(noise(1)))
 	for i := range c.peers {
-		c.peers[i].block.raised[0].set(uint64(noise()))
+		c.peers[i].block.raised[0].set(uint64(noise(1)))
 	}
 }
 

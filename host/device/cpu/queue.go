@@ -19,6 +19,7 @@ type entry struct {
 	state    messageState
 	begun    bool      // CollectiveCall: it is the one that its communicator carries out
 	calls    []op.Call // what op.Call points to
+	position uint64    // and where in the ring that is
 	shape    op.GemmShape
 }
 
@@ -27,7 +28,7 @@ type entry struct {
 // the progress that their owner notes in them.
 type queue struct {
 	entries []entry
-	calls   []op.Call // room for a call in every entry, once there has been one
+	ring    callRing // the guest's
 	tail    atomic.Uint64
 	_       [lineBytes]byte // the guest writes above, the owner below
 	done    counter

@@ -154,7 +154,7 @@ func (s *stream) enqueue(o *op.Op) error {
 	}
 	i := s.tail.Load()
 	e := s.at(i)
-	e.op, e.start, e.state = *o, 0, messageNew
+	e.op, e.start, e.state, e.after = *o, 0, messageNew, nil
 	switch o.Kind {
 	case op.EventRecord:
 		o.Event.(*event).record(s, i+1)

@@ -65,15 +65,18 @@ type guestWait struct {
 
 // guestWaitFor begins a wait of the guest with a timeout.
 func (d *Device) guestWaitFor(kind op.Kind, timeout time.Duration) guestWait {
-	g := guestWait{kind: kind, peer: -1, deadline: never}
-	if timeout >= 0 {
-		g.limited = true
-		g.deadline = d.Now() + int64(timeout)
-		if g.deadline < 0 {
-			g.deadline = never
-		}
+	return guestWait{kind: kind, peer: -1, deadline: d.deadlineAfter(timeout), limited: timeout >= 0}
+}
+
+// deadlineAfter is when a timeout has passed; a negative one never does.
+func (d *Device) deadlineAfter(timeout time.Duration) int64 {
+	if timeout < 0 {
+		return never
 	}
-	return g
+	if now := d.Now(); int64(timeout) < never-now {
+		return now + int64(timeout)
+	}
+	return never
 }
 
 // waitError is the type of errDeadline.

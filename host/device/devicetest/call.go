@@ -20,6 +20,7 @@ var callCases = []testCase{
 	{"call/order across streams", callAcrossStreams},
 	{"call/two communicators at once", callTwoComms},
 	{"call/split", callSplit},
+	{"call/freed behind", callFreed},
 }
 
 // collectives gives the device's, or skips the case.
@@ -295,6 +296,40 @@ func callSplit(t *testing.T, open Open) {
 			r.must(s.Sync(time.Minute))
 			r.checkVector(v, "split")
 			r.checkVector(u, "world")
+		}
+	})
+}
+
+// callFreed frees buffers behind calls that wait for a peer: submitted
+// operations still finish, and nobody gets that memory until they have.
+func callFreed(t *testing.T, open Open) {
+	needsCollectives(t, open)
+	const bytes = 4 << 20
+	w := newWorld(t, open, 2)
+	w.each(func(r *rank) {
+		c, s := r.comm("all", r.everyone()...), r.stream()
+		for round := range 10 {
+			late, freed := round%2, "freed "+string(rune('0'+round))
+			v := r.newVector(c, bytes, op.I32, op.Sum, uint64(round*10))
+			if r.n == late {
+				_, err := r.w.exchange.Get(freed, patience)
+				r.must(err)
+			}
+			r.submit(s, onComm(c, v.call(v.direct())))
+			if r.n != late {
+				r.must(r.Free(v.buffer))
+				next := r.filled(2*bytes, 99)
+				r.must(r.w.exchange.Set(freed, []byte{1}))
+				r.sync(s)
+				if got := r.read(next); !bytesEqual(got, pattern(2*bytes, 99)) {
+					r.failf("%s", firstDifference(got, pattern(2*bytes, 99), "the buffer after a freed one"))
+				}
+				r.must(r.Free(next))
+				continue
+			}
+			r.sync(s)
+			r.checkVector(v, "with a freed buffer")
+			r.must(r.Free(v.buffer))
 		}
 	})
 }

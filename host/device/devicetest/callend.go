@@ -75,7 +75,7 @@ func callVariableMismatch(t *testing.T, open Open) {
 		counts := []int64{1, 1}
 		call := &op.Call{
 			Collective: op.AllToAllV, Program: planned{rank: r.n, size: 2}.exchange(), In: at(b, 0), Out: at(b, 50),
-			SendCounts: []int64{1, 5}, SendOffsets: counts, RecvCounts: []int64{5, 1}, RecvOffsets: counts,
+			SendCounts: []int64{1, 5}, SendOffsets: counts, RecvCounts: []int64{1, 1}, RecvOffsets: counts,
 		}
 		if r.n == 1 {
 			call.SendCounts, call.RecvCounts = []int64{1, 1}, []int64{6, 1}
@@ -120,6 +120,11 @@ func callRefused(t *testing.T, open Open) {
 		refuse(op.ErrCall, c, func(c *op.Call) { c.Program = nil })
 		refuse(op.ErrCall, c, func(c *op.Call) { c.Root = 2 })
 		refuse(op.ErrCall, c, func(c *op.Call) { c.Collective = op.AllToAllV })
+		refuse(op.ErrCall, c, func(c *op.Call) {
+			c.Collective, c.SendCounts, c.RecvCounts = op.AllToAllV, []int64{1, 1}, []int64{1, 1}
+			c.SendOffsets, c.RecvOffsets = make([]int64, 2), make([]int64, 2)
+			c.RecvCounts[r.n] = 2 // of this rank's own part
+		})
 		refuse(op.ErrType, c, func(c *op.Call) { c.Type = 99 })
 		refuse(op.ErrRedOp, c, func(c *op.Call) { c.Red = 99 })
 		refuse(op.ErrCall, c, func(c *op.Call) { c.Next = c })
@@ -201,22 +206,41 @@ func callAbort(t *testing.T, open Open) {
 	})
 }
 
-// callFailedStream passes over calls behind an operation that fails: others on
-// the communicator fail too, at once.
+// callFailedStream has rank 0 pass over a call, the second of three, behind an
+// operation that fails. The first, which is under way by then, completes, and
+// the third fails at once, without anybody's waiting for it to time out.
 func callFailedStream(t *testing.T, open Open) {
 	needsCollectives(t, open)
-	w := newWorld(t, open, 2, func(c *device.Config) { c.OpTimeout = 50 * time.Millisecond })
+	w := newWorld(t, open, 2, func(c *device.Config) { c.OpTimeout = time.Hour })
 	w.each(func(r *rank) {
-		c, s, other := r.comm("all", r.everyone()...), r.stream(), r.stream()
-		v := r.newVector(c, 256, op.F32, op.Sum, 0)
-		r.submit(s, wait(1-r.n, 0, 1), onComm(c, v.call(v.direct())))
-		o := onComm(c, v.call(v.direct()))
-		if err := other.Submit(&o); err == nil {
-			r.is(other.Sync(patience), device.ErrTimeout)
+		c, s := r.comm("all", r.everyone()...), r.stream()
+		v := r.newVector(c, 256, op.I32, op.Sum, 0)
+		if r.n == 1 {
+			b := r.alloc(64)
+			r.publish("stale", at(b, 0), 64)
+			_, err := r.w.exchange.Get("imported", patience)
+			r.must(err)
+			r.must(r.Free(b))
+			r.submit(s, signal(0, 0, 1))
+			_, err = r.w.exchange.Get("failed", patience)
+			r.must(err)
+			r.submit(s, onComm(c, v.call(v.direct())))
+			r.sync(s)
+			return
 		}
-		r.is(s.Sync(patience), device.ErrTimeout)
-		o = onComm(c, v.call(v.direct()))
-		r.is(r.stream().Submit(&o), device.ErrTimeout)
+		failing, last := r.stream(), r.stream()
+		stale, local := r.lookup(1, "stale"), r.alloc(64)
+		r.submit(s, onComm(c, v.call(v.direct())))
+		r.submit(failing, wait(1, 0, 1), move(op.Get, at(local, 0), at(stale, 0), 64), onComm(c, v.call(v.direct())))
+		r.submit(last, wait(1, 0, 1), onComm(c, v.call(v.direct())))
+		r.must(r.w.exchange.Set("imported", []byte{1}))
+		r.is(failing.Sync(patience), device.ErrStale)
+		r.must(r.w.exchange.Set("failed", []byte{1}))
+		r.sync(s)
+		r.checkVector(v, "under way")
+		r.is(last.Sync(patience), device.ErrStale)
+		o := onComm(c, v.call(v.direct()))
+		r.is(r.stream().Submit(&o), device.ErrStale)
 	})
 }
 

@@ -1,0 +1,170 @@
+package cpu
+
+import (
+	"testing"
+	"time"
+
+	"github.com/ccrun/ccrun/host/device"
+	"github.com/ccrun/ccrun/host/op"
+)
+
+// linked makes a group of calls.
+func linked(calls ...op.Call) *op.Call {
+	for i := range len(calls) - 1 {
+		calls[i].Next = &calls[i+1]
+	}
+	return &calls[0]
+}
+
+// meeting is a call that waits for everyone.
+func meeting() op.Call {
+	return op.Call{Collective: op.BarrierAll, Program: &op.Program{
+		Met: true, Steps: []op.Step{{Kind: op.StepEnter, Peer: -1}, {Kind: op.StepMeet, Peer: -1}},
+	}}
+}
+
+func meetings(n int) *op.Call {
+	var calls []op.Call
+	for range n {
+		calls = append(calls, meeting())
+	}
+	return linked(calls...)
+}
+
+// TestLimitIsOfAWait: a group may take longer than a wait as long as its calls
+// come along, so each wait has a limit of its own.
+func TestLimitIsOfAWait(t *testing.T) {
+	pair := openPair(t)
+	comms := openComms(t, pair)
+	for _, d := range pair {
+		slow(d)
+		d.opTimeout = time.Hour
+	}
+	here, there := newStreams(t, pair[0], 1)[0], newStreams(t, pair[1], 1)[0]
+	submit(t, here, op.Op{Kind: op.CollectiveCall, Comm: comms[0], Call: meetings(8)})
+	limits := map[int64]bool{}
+	for range 7 {
+		if err := here.Sync(0); err != device.ErrTimeout {
+			t.Fatalf("error %v", err)
+		}
+		limit := comms[0].run.limit
+		if err := here.Sync(0); err != device.ErrTimeout || comms[0].run.limit != limit {
+			t.Errorf("the same wait has a limit %d and then %d", limit, comms[0].run.limit)
+		}
+		limits[limit] = true
+		submit(t, there, op.Op{Kind: op.CollectiveCall, Comm: comms[1], Call: meetings(1)})
+	}
+	if len(limits) != 7 || limits[0] {
+		t.Errorf("7 waits have the limits %v", limits)
+	}
+	submit(t, there, op.Op{Kind: op.CollectiveCall, Comm: comms[1], Call: meetings(1)})
+	demand(t, here.Sync(time.Minute))
+	demand(t, there.Sync(time.Minute))
+}
+
+// TestQueuedCallsAreBounded queues groups behind a wait until the queue has no
+// room for calls, though it has for operations.
+func TestQueuedCallsAreBounded(t *testing.T) {
+	pair := openPair(t)
+	comms := openComms(t, pair)
+	d := pair[0]
+	slow(d)
+	s := newStreams(t, d, 1)[0]
+	submit(t, s, op.Op{Kind: op.Wait, Peer: 1, Value: 1})
+	group := op.Op{Kind: op.CollectiveCall, Comm: comms[0], Call: meetings(op.MaxGroup)}
+	d.opTimeout = time.Hour
+	fit := ringCallsMax/op.MaxGroup + 1 // those before the ring grew have an array of their own
+	submit(t, s, op.Op{Kind: op.CollectiveCall, Comm: comms[0], Call: meetings(1)})
+	for range fit - 1 {
+		submit(t, s, group)
+	}
+	if n := len(s.ring.calls); n != ringCallsMax {
+		t.Fatalf("the ring has room for %d calls", n)
+	}
+	submitted := make(chan error, 1)
+	go func() { submitted <- s.Submit(&group) }()
+	until(t, "a full ring", func() bool { return s.owner.Load() == ownedByGuest })
+	select {
+	case err := <-submitted:
+		t.Fatalf("one group more was taken: %v", err)
+	default:
+	}
+	d.Abort(errTold)
+	if err := <-submitted; err == nil {
+		t.Error("a group was taken after an abort")
+	}
+}
+
+// TestCallRing takes room for groups of all lengths and frees it in order: what
+// is in use never overlaps.
+func TestCallRing(t *testing.T) {
+	var r callRing
+	type taken struct {
+		room     []op.Call
+		position uint64
+	}
+	var live []taken
+	marks := map[*op.Call]bool{}
+	for i := range 20_000 {
+		n := []int{1, 1, 3, 700, op.MaxGroup, 64}[i*i%6]
+		room, position := r.take(n)
+		for room == nil {
+			if len(live) == 0 {
+				t.Fatalf("no room for %d in an empty ring", n)
+			}
+			for j := range live[0].room[:cap(live[0].room)] {
+				delete(marks, &live[0].room[:cap(live[0].room)][j])
+			}
+			if live = live[1:]; len(live) == 0 {
+				r.free(r.next)
+			} else {
+				r.free(live[0].position)
+			}
+			if i > 10_000 {
+				r.grow()
+			}
+			room, position = r.take(n)
+		}
+		if len(room) != 0 || cap(room) != n {
+			t.Fatalf("room for %d of %d calls, %d of them used", cap(room), n, len(room))
+		}
+		for j := range room[:n] {
+			if c := &room[:n][j]; marks[c] {
+				t.Fatalf("a call is given twice, at position %d", position)
+			} else {
+				marks[c] = true
+			}
+		}
+		live = append(live, taken{room, position})
+	}
+}
+
+// TestProgramsAreNotKept: a communicator remembers one program, whatever is
+// submitted.
+func TestProgramsAreNotKept(t *testing.T) {
+	pair := openPair(t)
+	c := openComms(t, pair)[0]
+	b, err := pair[0].Alloc(64)
+	demand(t, err)
+	for bytes := int64(8); bytes <= 64; bytes += 8 {
+		in := []op.Place{{Rank: 0, Area: op.AreaIn}}
+		call := &op.Call{In: op.View{Buf: b}, Program: &op.Program{Steps: []op.Step{{Bytes: bytes, Sources: in, Dests: in}}}}
+		demand(t, pair[0].acceptCalls(&op.Op{Comm: c, Call: call}))
+		if c.extent.program != call.Program || c.extent.bytes != [2]int64{bytes, 0} {
+			t.Errorf("%d bytes: the extent is %+v", bytes, c.extent)
+		}
+	}
+}
+
+// TestFarDeadline: no timeout is so long that it has passed already.
+func TestFarDeadline(t *testing.T) {
+	d, _ := openRecorded(t)
+	for _, timeout := range []time.Duration{1<<63 - 1, 1 << 62, device.Forever} {
+		if at := d.deadlineAfter(timeout); at < 1<<62 {
+			t.Errorf("%d: deadline %d", timeout, at)
+		}
+	}
+	if at, now := d.deadlineAfter(time.Second), d.Now(); at > now+int64(time.Second) {
+		t.Errorf("a second: deadline %d at %d", at, now)
+	}
+}
