@@ -4,7 +4,7 @@ import "github.com/ccrun/ccrun/host/op"
 
 // swapBytesMax is of calls: three steps for each block of half of a rank's
 // parts.
-const swapBytesMax = StepsMax / 3 * op.SlotBytesMax
+func swapBytesMax(*Shape) int64 { return StepsMax / 3 * op.SlotBytesMax }
 
 // allToAllSwap exchanges parts in place, pair by pair: the lower rank of a pair
 // swaps the first half of the two parts, the higher one the second.

@@ -11,11 +11,10 @@ type belt struct {
 	total  int64 // slices that a rank leaves for the next one in all
 }
 
-const (
-	beltHalfBytes = op.SlotBytesMax / 2
-	// beltBytesMax is of calls: five steps for each slice of a part.
-	beltBytesMax = StepsMax / 5 * beltHalfBytes / 2
-)
+const beltHalfBytes = op.SlotBytesMax / 2
+
+// beltBytesMax is of calls: five steps for each slice of a part.
+func beltBytesMax(*Shape) int64 { return StepsMax / 5 * beltHalfBytes / 2 }
 
 // belt cuts a part of the given number of elements. Slices are never longer
 // than half a slot, nor so short that they are very many. A rank leaves each of them for the next one so many times.

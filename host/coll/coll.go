@@ -18,8 +18,9 @@ type Variant struct {
 	Algorithm Algorithm
 	// slotBytes is what it needs of a slot; nil if that always fits.
 	slotBytes func(s *Shape) int64
-	// bytesMax is the largest call whose program is short enough, 0 for any.
-	bytesMax int64
+	// bytesMax is the size of the largest call whose program is short enough;
+	// nil if all are.
+	bytesMax func(s *Shape) int64
 	inPlace  placing
 	plan     func(p *planner)
 }
@@ -37,7 +38,7 @@ const (
 var All = []Collective{
 	{Op: op.AllReduce, Reduces: true, Algorithms: []Variant{
 		{Algorithm: Oneshot, slotBytes: onePart, plan: allReduceOneshot},
-		{Algorithm: Direct, plan: allReduceDirect},
+		{Algorithm: Direct, bytesMax: combineBytesMax, plan: allReduceDirect},
 		{Algorithm: Ring, plan: allReduceRing},
 		{Algorithm: Doubling, slotBytes: doublingSlotBytes, plan: allReduceDoubling},
 	}},
@@ -49,7 +50,7 @@ var All = []Collective{
 	}},
 	{Op: op.ReduceScatter, Reduces: true, wholeIn: true, Algorithms: []Variant{
 		{Algorithm: Oneshot, slotBytes: everyPart, plan: reduceScatterOneshot},
-		{Algorithm: Direct, plan: reduceScatterDirect},
+		{Algorithm: Direct, bytesMax: combineBytesMax, plan: reduceScatterDirect},
 		{Algorithm: Ring, bytesMax: beltBytesMax, plan: reduceScatterRing},
 	}},
 	{Op: op.Broadcast, Rooted: true, Algorithms: []Variant{
@@ -60,7 +61,7 @@ var All = []Collective{
 	}},
 	{Op: op.ReduceTo, Rooted: true, Reduces: true, Algorithms: []Variant{
 		{Algorithm: Oneshot, slotBytes: onePart, plan: reduceOneshot},
-		{Algorithm: Direct, plan: reduceDirect},
+		{Algorithm: Direct, bytesMax: combineBytesMax, plan: reduceDirect},
 		{Algorithm: Ring, bytesMax: beltBytesMax, plan: reduceRing},
 		{Algorithm: Tree, slotBytes: treeSlotBytes, plan: reduceTree},
 	}},

@@ -2,7 +2,9 @@ package coll
 
 import (
 	"errors"
+	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/ccrun/ccrun/host/op"
@@ -74,12 +76,13 @@ func TestEveryAlgorithmDoesWhatItsCollectiveMeans(t *testing.T) {
 	}
 }
 
-// randomShapes are a few calls on one communicator, of types of one size.
+// randomShapes are calls on one communicator, of types of one size, now and
+// then more than there are places.
 func randomShapes(random *rand.Rand) []Shape {
 	ranks := 1 + random.IntN(12)
 	dtype := []op.Dtype{op.U8, op.BF16, op.F32, op.F64}[random.IntN(4)]
 	var shapes []Shape
-	for range 1 + random.IntN(4) {
+	for range []int{1, 3, 12, 20}[random.IntN(4)] {
 		row := &All[random.IntN(len(All))]
 		v := &row.Algorithms[random.IntN(len(row.Algorithms))]
 		s := Shape{
@@ -144,10 +147,10 @@ func TestLongPrograms(t *testing.T) {
 	for _, ranks := range []int{2, 3, 9, 64} {
 		eachShape(ranks, 0, func(s Shape) {
 			v := Of(s.Collective).variant(s.Algorithm)
-			if v.bytesMax == 0 {
+			if v.limit(&s) == math.MaxInt64 {
 				return
 			}
-			s.Count = v.bytesMax / 8
+			s.Count = v.limit(&s) / 8
 			if s.Bytes() > s.partBytes() {
 				s.Count /= int64(ranks)
 			}
@@ -168,9 +171,25 @@ func TestLongPrograms(t *testing.T) {
 			t.Errorf("%+v: %v", s, err)
 		}
 	}
-	s := Shape{Collective: op.AllReduce, Algorithm: Direct, Type: op.U8, Ranks: 9, Count: 1 << 40}
-	if _, err := Plan(s, 0); !errors.Is(err, ErrFit) {
-		t.Errorf("%+v: %v", s, err)
+}
+
+// TestChoicesFit: what the default table chooses for a call has a program,
+// however large the call is, unless nothing has; then the error says so.
+func TestChoicesFit(t *testing.T) {
+	for _, c := range []op.CollectiveOp{op.AllReduce, op.AllGather, op.ReduceScatter, op.Broadcast, op.ReduceTo, op.Gather, op.Scatter, op.AllToAll} {
+		for _, ranks := range []int{2, 9, 64, 256} {
+			for partBytes := int64(1 << 20); partBytes <= 1<<36; partBytes *= 4 {
+				s := Shape{Collective: c, Type: op.F32, Ranks: ranks, Count: partBytes / 4}
+				s.Algorithm = DefaultTable().Select(s)
+				_, err := Plan(s, 0)
+				if want := "(make several calls): " + ErrFit.Error(); s.Algorithm == Auto && err != nil && strings.HasSuffix(err.Error(), want) {
+					continue
+				}
+				if err != nil {
+					t.Errorf("%s of %d bytes on %d ranks, by %s: %v", c, partBytes, ranks, s.Algorithm, err)
+				}
+			}
+		}
 	}
 }
 
@@ -193,6 +212,10 @@ func TestTooLarge(t *testing.T) {
 			t.Errorf("got  %v\nwant %s", err, c.want)
 		}
 		if c.shape.InPlace {
+			c.shape.Algorithm = DefaultTable().Select(c.shape)
+			if _, err := Plan(c.shape, 0); c.shape.Algorithm != Auto || err == nil || err.Error() != c.want {
+				t.Errorf("by the host's choice, %s: %v", c.shape.Algorithm, err)
+			}
 			continue
 		}
 		c.shape.Algorithm = Auto

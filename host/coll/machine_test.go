@@ -9,6 +9,13 @@ import (
 	"github.com/ccrun/ccrun/host/op"
 )
 
+// A device gives calls so many places in turn, and holds a rank before a call
+// until all have entered the one so many before.
+const (
+	places = 8
+	ahead  = 4
+)
+
 // machine carries out programs of all ranks of a communicator, step by step in
 // a seeded order, and is as strict as possible: vector clocks tell whether two
 // accesses that must not meet are ordered by what the programs wait for, and
@@ -21,8 +28,8 @@ type machine struct {
 	divide    func(a uint64) uint64
 	clocks    [][]int32         // of each rank
 	slotBytes int64             // the most that a program uses
-	slots     [][2][]cell       // by rank and parity of the call
-	entries   [][2]cell         // likewise: what a rank calls
+	slots     [][places][]cell  // by rank and place of the call
+	entries   [][places]cell    // likewise: what a rank calls
 	entered   [][]raised        // by rank, in order
 	left      [][]raised        //
 	flags     map[flag][]raised // in order
@@ -69,6 +76,7 @@ func (r *round) steps(rank int) []op.Step { return r.programs[rank].StepsOf(r.nu
 // actor is a rank at work.
 type actor struct {
 	rank, call, step int // call from 1
+	settled          int // the last call that all ranks are known to have entered
 	met              []bool
 	left             bool
 }
@@ -76,7 +84,7 @@ type actor struct {
 func newMachine(ranks int, seed uint64) *machine {
 	m := &machine{
 		ranks: ranks, random: rand.New(rand.NewPCG(seed, 1)), flags: map[flag][]raised{},
-		clocks: make([][]int32, ranks), slots: make([][2][]cell, ranks), entries: make([][2]cell, ranks),
+		clocks: make([][]int32, ranks), slots: make([][places][]cell, ranks), entries: make([][places]cell, ranks),
 		entered: make([][]raised, ranks), left: make([][]raised, ranks),
 	}
 	for rank := range ranks {
@@ -135,9 +143,9 @@ func (m *machine) describe(rounds []*round) (text string) {
 // ready reports whether the actor's next step can be done.
 func (m *machine) ready(a *actor, rounds []*round) bool {
 	steps := rounds[a.call-1].steps(a.rank)
-	if a.step == 0 && a.call > 1 && !rounds[a.call-2].programs[a.rank].Met {
+	if a.step == 0 && a.held() {
 		for rank := range m.ranks {
-			if reached(m.entered[rank], a.call-1, 0) == nil {
+			if reached(m.entered[rank], a.call-ahead, 0) == nil {
 				return false
 			}
 		}
@@ -156,6 +164,10 @@ func (m *machine) ready(a *actor, rounds []*round) bool {
 	}
 	return true
 }
+
+// held reports whether the device holds the rank before its call, unless all
+// ranks have come far enough.
+func (a *actor) held() bool { return a.settled+ahead < a.call }
 
 func (m *machine) allReached(counters [][]raised, a *actor, s *op.Step) bool {
 	for rank := range m.ranks {
@@ -190,9 +202,10 @@ func (m *machine) advance(a *actor, rounds []*round) error {
 	r := rounds[a.call-1]
 	steps := r.steps(a.rank)
 	m.clocks[a.rank][a.rank]++
-	if a.step == 0 && a.call > 1 && !rounds[a.call-2].programs[a.rank].Met {
+	if a.step == 0 && a.held() {
+		a.settled = a.call - ahead
 		for rank := range m.ranks {
-			m.learn(a, reached(m.entered[rank], a.call-1, 0))
+			m.learn(a, reached(m.entered[rank], a.settled, 0))
 		}
 	}
 	if a.step == len(steps) {
@@ -213,7 +226,7 @@ func (m *machine) do(a *actor, r *round, s *op.Step) error {
 	case op.StepTake:
 		return m.take(a, r, int(s.Peer))
 	case op.StepEnter:
-		err := m.write(a, &m.entries[a.rank][a.call%2], uint64(r.shape.Collective))
+		err := m.write(a, &m.entries[a.rank][a.call%places], uint64(r.shape.Collective))
 		m.entered[a.rank] = append(m.entered[a.rank], m.raise(a, 0))
 		return err
 	case op.StepLeave:
@@ -243,7 +256,7 @@ func (m *machine) meet(a *actor, r *round, s *op.Step) error {
 			continue
 		}
 		m.learn(a, reached(m.entered[rank], a.call, 0))
-		entry := &m.entries[rank][a.call%2]
+		entry := &m.entries[rank][a.call%places]
 		if _, err := m.read(a, entry); err != nil {
 			return fmt.Errorf("entry of rank %d: %w", rank, err)
 		}

@@ -37,7 +37,7 @@ func (m *machine) locate(a *actor, r *round, p op.Place, bytes int64) ([]cell, e
 }
 
 func (m *machine) slot(rank, call int) []cell {
-	slot := &m.slots[rank][call%2]
+	slot := &m.slots[rank][call%places]
 	if *slot == nil {
 		*slot = make([]cell, m.slotBytes)
 	}
@@ -195,6 +195,9 @@ func (m *machine) finish(a *actor, r *round) error {
 		if err := m.write(a, &r.memory[a.rank][i], 0xdead); err != nil {
 			return fmt.Errorf("call %d: rank %d uses its memory again: %w", a.call, a.rank, err)
 		}
+	}
+	if r.programs[a.rank].Met && a.settled == a.call-1 {
+		a.settled = a.call
 	}
 	a.call, a.step, a.left = a.call+1, 0, false
 	clear(a.met)

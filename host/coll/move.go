@@ -1,6 +1,10 @@
 package coll
 
-import "github.com/ccrun/ccrun/host/op"
+import (
+	"math"
+
+	"github.com/ccrun/ccrun/host/op"
+)
 
 // copy moves bytes to one place.
 func (p *planner) copy(from, to op.Place, bytes int64, term op.Term) {
@@ -106,8 +110,25 @@ func (p *planner) narrow(from []op.Place, bytes int64, accumulator op.Place, ter
 	return from
 }
 
+// combineBytesMax is of calls of which each rank combines an equal share: a few
+// steps for each block of it if there are more ranks than sources of a step.
+func combineBytesMax(s *Shape) int64 {
+	if s.Ranks <= op.MaxSources {
+		return math.MaxInt64
+	}
+	steps := divideUp(s.Ranks-op.MaxSources, op.MaxSources-1) + 1
+	if s.Collective == op.AllReduce {
+		steps += divideUp(s.Ranks-op.MaxSources+1, op.MaxSources)
+	}
+	const others = 8 // steps that are no moves
+	return int64((StepsMax-others)/steps-1) * op.SlotBytesMax * int64(s.Ranks)
+}
+
+func divideUp(a, b int) int { return (a + b - 1) / b }
+
 // spreadBlockBytes is how much is copied to eight destinations before the next
-// eight get it: it stays in the cache.
+// eight get it: it stays in the cache. It is more for very large calls, to limit
+// the steps.
 const spreadBlockBytes = 64 << 10
 
 // spread copies one source to any number of destinations.
@@ -117,7 +138,8 @@ func (p *planner) spread(from op.Place, to []op.Place, bytes int64, term op.Term
 	}
 	block := bytes
 	if len(to) > op.MaxSources {
-		block = spreadBlockBytes
+		times := int64(divideUp(len(to), op.MaxSources))
+		block = spreadBlockBytes * ((bytes/spreadBlockBytes+1)*times/(StepsMax/2) + 1)
 	}
 	for off := int64(0); off < bytes && !p.full(); off += block {
 		p.spreadBlock(after(from, off), allAfter(to, off), min(block, bytes-off), term)

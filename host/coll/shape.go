@@ -3,6 +3,7 @@ package coll
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/ccrun/ccrun/host/op"
 )
@@ -70,6 +71,9 @@ func (s *Shape) check() (*Variant, error) {
 	}
 	v := row.variant(s.Algorithm)
 	if v == nil {
+		if err := row.tooLarge(s); s.Algorithm == Auto && err != nil {
+			return nil, err
+		}
 		return nil, fmt.Errorf("%s by %s: %w", s.Collective, s.Algorithm, ErrAlgorithm)
 	}
 	return v, v.fits(s)
@@ -85,8 +89,8 @@ func (v *Variant) fits(s *Shape) error {
 		return fmt.Errorf("%s by %s in place: %w", s.Collective, v.Algorithm, ErrFit)
 	case v.inPlace == together && !s.InPlace:
 		return fmt.Errorf("%s by %s not in place: %w", s.Collective, v.Algorithm, ErrFit)
-	case v.bytesMax > 0 && s.Bytes() > v.bytesMax:
-		return fmt.Errorf("%s by %s of %d bytes, more than %d (%s): %w", s.Collective, v.Algorithm, s.Bytes(), v.bytesMax, v.instead(), ErrFit)
+	case s.Bytes() > v.limit(s):
+		return fmt.Errorf("%s by %s of %d bytes, more than %d (%s): %w", s.Collective, v.Algorithm, s.Bytes(), v.limit(s), v.instead(s), ErrFit)
 	case v.slotBytes == nil:
 		return nil
 	}
@@ -96,11 +100,41 @@ func (v *Variant) fits(s *Shape) error {
 	return nil
 }
 
+// limit is the size of the largest call that the variant can carry out.
+func (v *Variant) limit(s *Shape) int64 {
+	if v.bytesMax == nil {
+		return math.MaxInt64
+	}
+	return v.bytesMax(s)
+}
+
+// tooLarge tells how large a call that no algorithm can carry out may be, or
+// what else is wrong with it, and is nil if there is an algorithm.
+func (c *Collective) tooLarge(s *Shape) error {
+	var most *Variant
+	for i := range c.Algorithms {
+		v := &c.Algorithms[i]
+		switch {
+		case v.fits(s) == nil:
+			return nil
+		case v.bytesMax != nil && (most == nil || v.limit(s) > most.limit(s)):
+			most = v
+		}
+	}
+	if most == nil {
+		most = &c.Algorithms[0]
+	}
+	return most.fits(s)
+}
+
 // instead is what to do where a call is too large for the variant: what goes
 // through slots, which are small, takes too many steps then.
-func (v *Variant) instead() string {
-	if v.inPlace == together {
+func (v *Variant) instead(s *Shape) string {
+	switch {
+	case v.inPlace == together:
 		return "give it an output of its own, or make several calls"
+	case s.Algorithm == Auto:
+		return "make several calls"
 	}
 	return "leave the algorithm to the host, or make several calls"
 }
