@@ -27,10 +27,10 @@ func (s *stream) work() {
 // stream. If it does not take the stream, it has gone to sleep meanwhile.
 const offerYields = 64
 
-// offer waits until the guest's thread has taken the stream, but not for long:
-// the worker takes it back then.
+// offer waits until the guest's thread has taken the stream or wants it no
+// more, but not for long: the worker takes it back then.
 func (s *stream) offer() {
-	for i := 0; i < offerYields && s.owner.Load() == unowned && !s.empty(); i++ {
+	for i := 0; i < offerYields && s.owner.Load() == unowned && s.wanted.Load(); i++ {
 		s.device.yield(i)
 	}
 }
