@@ -121,6 +121,37 @@ func TestRandomSequences(t *testing.T) {
 	}
 }
 
+// TestRanksRunAhead has calls in which some ranks wait for nobody, so that they
+// use all places.
+func TestRanksRunAhead(t *testing.T) {
+	var kinds []Shape
+	eachShape(4, 3, func(s Shape) {
+		for rank := range s.Ranks {
+			if program, err := Plan(s, rank); err == nil && !program.Met && !s.InPlace {
+				kinds = append(kinds, s)
+				return
+			}
+		}
+	})
+	if len(kinds) < 4 {
+		t.Errorf("ranks wait for each other but in %v", kinds)
+	}
+	for seed := range uint64(100) {
+		random := rand.New(rand.NewPCG(seed, 4))
+		var shapes []Shape
+		for range 3 * places {
+			s := kinds[random.IntN(len(kinds))]
+			if seed%2 == 0 {
+				s = kinds[int(seed/2)%len(kinds)] // so that the root runs ahead
+			}
+			shapes = append(shapes, s)
+		}
+		if err := carryOut(shapes, seed, exactSums); err != nil {
+			t.Fatalf("seed %d: %+v: %v", seed, shapes, err)
+		}
+	}
+}
+
 // TestLargeCalls are those that take several blocks or slices by default.
 func TestLargeCalls(t *testing.T) {
 	for _, s := range []Shape{
