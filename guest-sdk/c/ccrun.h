@@ -478,8 +478,8 @@ ccrun_errno_t ccrun_comm_world(int64_t timeout, uint64_t *comm);
 CCRUN_IMPORT("comm_split")
 ccrun_errno_t ccrun_comm_split(uint64_t parent, int32_t color, int32_t key, int64_t timeout, uint64_t *comm);
 
-/* Gives a communicator back; calls already submitted still finish.
- * Returns ok, bad_handle, stale. */
+/* Gives a communicator back; calls already submitted still finish. mismatch: other ranks have called something else meanwhile; the communicator is given back all the same.
+ * Returns ok, bad_handle, stale, mismatch. */
 CCRUN_IMPORT("comm_free")
 ccrun_errno_t ccrun_comm_free(uint64_t comm);
 

@@ -27,11 +27,11 @@ var collectiveRows = []Row{
 	},
 	{
 		Name: "comm_free", Since: 2, Family: "comms",
-		Doc: "Gives a communicator back; calls already submitted still finish.",
+		Doc: "Gives a communicator back; calls already submitted still finish. mismatch: other ranks have called something else meanwhile; the communicator is given back all the same.",
 		Params: []Param{
 			{Name: "comm", Val: I64, Role: Comm},
 		},
-		Errnos:  []Errno{BadHandle, Stale},
+		Errnos:  []Errno{BadHandle, Stale, Mismatch},
 		Devices: "cpu",
 	},
 	{

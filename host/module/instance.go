@@ -1,6 +1,7 @@
 package module
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -172,7 +173,9 @@ func (i *Instance) noteDesync(call string, err error) {
 
 // Drain waits until everything that the guest submitted is complete: a guest
 // may end with operations under way that its peers wait for. It gives the
-// first error; a stream that has failed does not hold up the others.
+// first error; a stream that has failed does not hold up the others. If all
+// have ended, communicators are closed, where ranks that called different
+// collectives, and waited for nobody in them, find out.
 func (i *Instance) Drain(timeout time.Duration) error {
 	var first error
 	for _, s := range i.streams.all() {
@@ -184,6 +187,16 @@ func (i *Instance) Drain(timeout time.Duration) error {
 		if first == nil {
 			first = fmt.Errorf("drain: %w", err)
 		}
+	}
+	if errors.Is(first, device.ErrTimeout) || errors.Is(first, device.ErrAborted) {
+		return first
+	}
+	for h, c := range i.comms.all() {
+		if err := c.Close(); err != nil {
+			i.noteDesync("at its end", err)
+			first = cmp.Or(first, fmt.Errorf("drain: %w", err))
+		}
+		_ = i.comms.remove(h)
 	}
 	return first
 }

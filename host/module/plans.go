@@ -175,7 +175,7 @@ func (c *call) decodeShape(p *plan, comm *comm, b []byte) error {
 	}
 	switch collective {
 	case op.AllToAllV:
-		return p.takeCounts(c.group.key)
+		return p.takeCounts(c.group.key, comm.Rank())
 	case op.BarrierAll:
 	default:
 		p.shape.Count, p.call.Count = int64(count), int64(count)
@@ -199,7 +199,7 @@ func (p *plan) measure(rank int) {
 
 // takeCounts reads the counts at the end of a key. Parts may overlap in the
 // input; where they overlap in the output, the result is undefined.
-func (p *plan) takeCounts(key []byte) error {
+func (p *plan) takeCounts(key []byte, rank int) error {
 	n := p.shape.Ranks
 	all := make([]int64, 4*n)
 	words := key[len(key)-len(all)*8:]
@@ -212,6 +212,9 @@ func (p *plan) takeCounts(key []byte) error {
 	}
 	p.call.SendCounts, p.call.SendOffsets = all[:n:n], all[n:2*n:2*n]
 	p.call.RecvCounts, p.call.RecvOffsets = all[2*n:3*n:3*n], all[3*n:]
+	if sent, received := p.call.SendCounts[rank], p.call.RecvCounts[rank]; sent != received {
+		return refuse(abi.Invalid, "recv_counts: %d elements of the rank's own %d in send_counts", received, sent)
+	}
 	return nil
 }
 

@@ -429,9 +429,9 @@ func (Host) CommSplit(parent uint64, color int32, key int32, timeout int64, comm
 //go:noescape
 func hostCommFree(comm uint64) Errno
 
-// CommFree gives a communicator back; calls already submitted still finish.
+// CommFree gives a communicator back; calls already submitted still finish. mismatch: other ranks have called something else meanwhile; the communicator is given back all the same.
 //
-// It returns ok, bad_handle, stale.
+// It returns ok, bad_handle, stale, mismatch.
 func (Host) CommFree(comm uint64) Errno { return hostCommFree(comm) }
 
 //go:wasmimport ccrun_v1 comm_info

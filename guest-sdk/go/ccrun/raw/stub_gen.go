@@ -374,9 +374,9 @@ func (h Host) CommSplit(parent uint64, color int32, key int32, timeout int64, co
 	return h.calls().CommSplit(parent, color, key, timeout, comm)
 }
 
-// CommFree gives a communicator back; calls already submitted still finish.
+// CommFree gives a communicator back; calls already submitted still finish. mismatch: other ranks have called something else meanwhile; the communicator is given back all the same.
 //
-// It returns ok, bad_handle, stale.
+// It returns ok, bad_handle, stale, mismatch.
 func (h Host) CommFree(comm uint64) Errno { return h.calls().CommFree(comm) }
 
 // CommInfo fills in what this rank is told of a communicator.

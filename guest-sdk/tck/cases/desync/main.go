@@ -1,5 +1,6 @@
 // Desync has rank 0 call another collective than the others, or the same one of
-// another size if its argument is "size". With a second argument the guest does
+// another size if its argument is "size", or, if it is "unmet", one in which
+// nobody waits for anybody. With a second argument the guest does
 // not end for that, and makes light of it: "fail" has another call fail and exits
 // for that, "return" returns, and "wait" has rank 0 wait for ever.
 package main
@@ -16,7 +17,7 @@ import (
 func main() {
 	world, err := ccrun.Open()
 	if err == nil {
-		err = run(world, len(os.Args) > 1)
+		err = run(world, append(os.Args, "")[1])
 	}
 	if err != nil && len(os.Args) > 2 {
 		err = makeLight(world, os.Args[2])
@@ -27,7 +28,7 @@ func main() {
 	}
 }
 
-func run(world *ccrun.World, size bool) error {
+func run(world *ccrun.World, how string) error {
 	comm, err := world.Comm()
 	if err != nil {
 		return err
@@ -39,9 +40,13 @@ func run(world *ccrun.World, size bool) error {
 	}
 	s.Barrier(comm)
 	switch {
+	case how == "unmet" && world.Rank() > 0:
+		s.ReduceTo(comm, ccrun.Sum, ccrun.F32, 0, ccrun.Region{}, b.At(0, 256))
+	case how == "unmet":
+		s.Broadcast(comm, ccrun.F32, 0, b.At(0, 256), ccrun.Region{})
 	case world.Rank() > 0:
 		s.AllReduce(comm, ccrun.Sum, ccrun.F32, b.At(0, 4096), ccrun.Region{})
-	case size:
+	case how == "size":
 		s.AllReduce(comm, ccrun.Sum, ccrun.F32, b.At(0, 8192), ccrun.Region{})
 	default:
 		s.AllGather(comm, ccrun.F32, b.At(0, 4096*int64(world.Size())), ccrun.Region{})
