@@ -1,8 +1,11 @@
 package module
 
 import (
+	"encoding/binary"
+	"fmt"
 	"testing"
 
+	"github.com/ccrun/ccrun/host/abi"
 	"github.com/ccrun/ccrun/host/coll"
 	"github.com/ccrun/ccrun/host/op"
 )
@@ -49,5 +52,26 @@ func TestPlacedPlansAreBounded(t *testing.T) {
 	comm.planSteps, p.placed = maxPlanSteps, nil
 	if _, err := i.call.inPlace(p, comm); err != nil || len(comm.plans) != 0 {
 		t.Errorf("%d plans kept, %v", len(comm.plans), err)
+	}
+}
+
+// TestOwnCounts: what a rank sends to itself is what it receives from itself.
+func TestOwnCounts(t *testing.T) {
+	counts := func(all ...uint64) (key []byte) {
+		for _, n := range all {
+			key = binary.LittleEndian.AppendUint64(key, n)
+		}
+		return key
+	}
+	key := counts(4, 5, 0, 4, 4, 6, 0, 4)
+	for rank, want := range []string{"", "recv_counts: 6 elements of the rank's own 5 in send_counts"} {
+		p := plan{shape: coll.Shape{Collective: op.AllToAllV, Ranks: 2}}
+		err := p.takeCounts(key, rank)
+		if got := fmt.Sprint(err); want != "" && got != want || want == "" && err != nil {
+			t.Errorf("rank %d: error %v, want %q", rank, err, want)
+		}
+		if want != "" && errnoOf(err) != abi.Invalid {
+			t.Errorf("rank %d: errno %v", rank, errnoOf(err))
+		}
 	}
 }
