@@ -36,30 +36,32 @@ func meetings(n int) *op.Call {
 func TestLimitIsOfAWait(t *testing.T) {
 	pair := openPair(t)
 	comms := openComms(t, pair)
-	for _, d := range pair {
-		slow(d)
+	var by [2]*caller
+	for i, d := range pair {
 		d.opTimeout = time.Hour
+		by[i] = &caller{stream: newStreams(t, d, 1)[0], guest: d.guestWaitFor(op.SyncStream, 0), patient: true}
 	}
-	here, there := newStreams(t, pair[0], 1)[0], newStreams(t, pair[1], 1)[0]
-	submit(t, here, op.Op{Kind: op.CollectiveCall, Comm: comms[0], Call: meetings(8)})
+	comms[0].run.begin(&op.Op{Call: meetings(callsAtOnce)}, 0)
 	limits := map[int64]bool{}
-	for range 7 {
-		if err := here.Sync(0); err != device.ErrTimeout {
-			t.Fatalf("error %v", err)
-		}
-		limit := comms[0].run.limit
-		if err := here.Sync(0); err != device.ErrTimeout || comms[0].run.limit != limit {
-			t.Errorf("the same wait has a limit %d and then %d", limit, comms[0].run.limit)
+	for number := range uint64(callsAtOnce) {
+		var limit int64
+		for again := range 2 {
+			if err := comms[0].advance(by[0]); err != errDeadline {
+				t.Fatalf("error %v", err)
+			}
+			if again == 1 && comms[0].run.limit != limit {
+				t.Errorf("the same wait has a limit %d and then %d", limit, comms[0].run.limit)
+			}
+			limit = comms[0].run.limit
 		}
 		limits[limit] = true
-		submit(t, there, op.Op{Kind: op.CollectiveCall, Comm: comms[1], Call: meetings(1)})
+		comms[1].run.begin(&op.Op{Call: meetings(1)}, number)
+		demand(t, comms[1].advance(by[1]))
 	}
-	if len(limits) != 7 || limits[0] {
-		t.Errorf("7 waits have the limits %v", limits)
+	demand(t, comms[0].advance(by[0]))
+	if len(limits) != callsAtOnce || limits[0] {
+		t.Errorf("%d waits have the limits %v", callsAtOnce, limits)
 	}
-	submit(t, there, op.Op{Kind: op.CollectiveCall, Comm: comms[1], Call: meetings(1)})
-	demand(t, here.Sync(time.Minute))
-	demand(t, there.Sync(time.Minute))
 }
 
 // TestQueuedCallsAreBounded queues groups behind a wait until the queue has no
