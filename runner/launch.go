@@ -51,7 +51,7 @@ func launch(ctx context.Context, c Config, place *place) (*Result, error) {
 	}
 	result := &Result{
 		RunID: l.runID, Device: opener.Name, Launcher: "launch", Labels: c.Labels, RunDir: l.dir.path, Ranks: c.Ranks,
-		Wall: time.Since(began), Remove: l.dir.remove,
+		Wall: time.Since(began), Remove: l.dir.remove, Keep: func() (string, error) { return l.dir.preserve(l.runID) },
 	}
 	if place != nil {
 		result.Launcher = place.launcher

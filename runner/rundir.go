@@ -257,6 +257,12 @@ func (d *runDir) keep() error {
 	return d.lock.Close()
 }
 
+// preserve keeps a directory that was to be removed, and says where it is.
+func (d *runDir) preserve(runID string) (path string, err error) {
+	err = d.settle(runID)
+	return d.path, errors.Join(err, d.keep())
+}
+
 // locklessAge is how old a directory without a lock must be before it counts
 // as abandoned: a run that starts makes the directory first.
 const locklessAge = time.Minute

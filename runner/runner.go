@@ -78,6 +78,10 @@ type Result struct {
 	Wall           time.Duration
 	GuestPeakBytes []int64      // linear memory of each rank's guest
 	Remove         func() error // removes the run directory unless it is to be kept
+
+	// Keep leaves the run directory, instead of Remove, and says where it is
+	// from then on; nil in a process that only joined.
+	Keep func() (dir string, err error)
 }
 
 // Verdict says why a run ended badly.

@@ -86,6 +86,16 @@ func newHTTPClient(hasTimeout bool) otlptrace.Client {
 	return otlptracehttp.NewClient(options...)
 }
 
+// CollectorName is the endpoint that spans go to, fit for a message; "" if
+// the environment names none that can be used.
+func CollectorName(info Info) string {
+	target, err := newCollectorTarget(&info)
+	if err != nil {
+		return ""
+	}
+	return target.String()
+}
+
 // ProbeTimeout bounds [ProbeOTLP].
 const ProbeTimeout = 500 * time.Millisecond
 

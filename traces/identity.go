@@ -81,6 +81,13 @@ func mix(x uint64) uint64 {
 	return x ^ x>>32
 }
 
+// ValidTraceParent reports whether text is a W3C trace context that spans can
+// be given as their parent.
+func ValidTraceParent(text string) bool {
+	_, _, ok := parseTraceParent(text)
+	return ok
+}
+
 // parseTraceParent reads the W3C trace context of who started the run:
 // version-traceid-spanid-flags in lower-case hexadecimal. Anything else is as
 // if there were none.

@@ -57,6 +57,11 @@ func (s *state) complain(text, hint string) {
 	}
 }
 
+// warn tells of what did not harm the run.
+func (s *state) warn(format string, args ...any) {
+	fmt.Fprintf(s.stderr, "ccrun: warning: "+format+"\n", args...)
+}
+
 // Complaints of package flag.
 var (
 	flagUnknown  = regexp.MustCompile(`^flag provided but not defined: -(.*)$`)

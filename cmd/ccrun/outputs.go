@@ -2,10 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ccrun/ccrun/traces"
@@ -18,6 +18,9 @@ type export struct {
 	run   *traces.Run
 	info  traces.Info
 	spans traces.SpanOptions
+	quiet bool // say nothing of what went well
+
+	counts []spanReport // of what was written
 }
 
 // outputKind is a row of what -o can name.
@@ -30,14 +33,8 @@ type outputKind struct {
 
 // outputKinds are in the order in which help shows them.
 var outputKinds = []outputKind{
-	{"otlp", "", "otlp", func(e *export, _ string) error {
-		e.otlp(true)
-		return nil
-	}},
-	{"json", "FILE", "json=spans.json", func(e *export, path string) error {
-		_, err := traces.WriteJSONFile(path, e.run, e.info, e.spans)
-		return err
-	}},
+	{"otlp", "", "otlp", func(e *export, _ string) error { return e.otlp(true) }},
+	{"json", "FILE", "json=spans.json", (*export).json},
 }
 
 // laterOutputs are reserved.
@@ -104,6 +101,11 @@ func (v *outputsValue) Set(text string) error {
 
 func (v *outputsValue) String() string { return "" }
 
+// names reports whether an output of that kind is asked for.
+func (v outputsValue) names(kind string) bool {
+	return slices.ContainsFunc(v, func(o output) bool { return o.kind.name == kind })
+}
+
 // check refuses, before the run, files that cannot be written after it.
 func (v outputsValue) check() error {
 	for i := range v {
@@ -122,36 +124,38 @@ func (v outputsValue) check() error {
 	return nil
 }
 
+// failure is an output that was not written, or not all of it.
+type failure struct {
+	output string // as -o takes it
+	err    error
+}
+
 // write carries out the outputs; OTLP also when the environment names an
-// endpoint.
-func (v outputsValue) write(e *export) error {
-	var errs []error
-	exported := false
-	for i := range v {
-		exported = exported || v[i].kind.name == "otlp"
-		if err := v[i].kind.write(e, v[i].argument); err != nil {
-			errs = append(errs, fmt.Errorf("write %s: %w", v[i].argument, err))
+// endpoint. One that fails does not keep the others from being written.
+func (v outputsValue) write(e *export) (failed []failure) {
+	note := func(output string, err error) {
+		if err != nil {
+			failed = append(failed, failure{output, err})
 		}
 	}
-	if !exported && wantsOTLP(e.state.env) {
-		e.otlp(false)
+	for i := range v {
+		note(v[i].String(), v[i].kind.write(e, v[i].argument))
 	}
-	return errors.Join(errs...)
+	if !v.names("otlp") && v.wantsOTLP(e.state.env) {
+		note("otlp", e.otlp(false))
+	}
+	return failed
 }
 
-func wantsOTLP(env func(string) string) bool {
-	return env("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || env("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != ""
-}
+// exitOutput is the exit code of a command whose job an output is, and which
+// could not write it.
+const exitOutput = 1
 
-// otlp sends spans and warns of those that did not arrive: the run itself was
-// fine. That the environment turns exporting off is worth a word if a flag
-// asked for it.
-func (e *export) otlp(asked bool) {
-	stats, err := traces.ExportOTLP(e.ctx, e.run, e.info, e.spans)
-	switch {
-	case err != nil:
-		fmt.Fprintf(e.state.stderr, "ccrun: warning: %v (%v)\n", err, stats)
-	case stats.Disabled != "" && asked:
-		fmt.Fprintf(e.state.stderr, "ccrun: warning: no spans were exported: %s\n", stats.Disabled)
+// complainOf tells of outputs that are the job itself, and gives the exit code
+// as an error.
+func (s *state) complainOf(failed []failure) error {
+	for _, f := range failed {
+		s.complain(fmt.Sprintf("-o %s: %v", f.output, f.err), "")
 	}
+	return codeError(exitOutput)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,6 +30,7 @@ func reportCommand(s *state) *cli.Command {
 			valueFlag(&o.outputs, "also write the run to `OUTPUT`: "+outputNames()+" (repeatable)", "out", "o"),
 			valueFlag(&o.thresholds, "exit with 99 unless `CONDITION` holds: 'cct.p99<5ms' (repeatable)", "threshold"),
 			valueFlag(&o.trace, "export spans of `LEVEL` and what is coarser: collective, flow, slice, message", "trace"),
+			valueFlag(&o.spansMax, "export `N` spans of a collective at most, and 100 times as many of the run", "trace-max-spans"),
 			boolFlag(&o.json, "print one JSON object", "json"),
 			boolFlag(&o.silent, "print no summary", "quiet", "q"),
 		},
@@ -58,14 +60,18 @@ func reportRun(c *cli.Context, s *state, o *runOptions, dir string) error {
 	}
 	defer run.Close()
 	r.summarize(run, o.thresholds)
+	r.TraceParent = cmp.Or(r.TraceParent, o.outputs.traceParent(s))
 	if r.Ranks == 0 {
 		r.Ranks = run.Size()
 	}
-	if err := o.outputs.write(&export{c.Context, s, run, r.info(r.Labels, s.env), o.spans()}); err != nil {
-		return err
-	}
+	e := &export{ctx: c.Context, state: s, run: run, info: r.info(r.Labels, s.env), spans: o.spans(), quiet: o.silent}
+	failed := o.outputs.write(e)
+	r.Spans = e.counts
 	if err := r.write(s, o); err != nil {
 		return err
+	}
+	if len(failed) > 0 {
+		return s.complainOf(failed)
 	}
 	for _, outcome := range r.Thresholds {
 		if outcome.Crossed {

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"os"
 	"time"
 
@@ -27,7 +28,9 @@ type runOptions struct {
 	labels                    labelsValue
 	runDir                    string
 	prefix                    choiceValue
+	spansMax                  spansValue
 	json, keep, noPin, silent bool
+	warned                    bool // before the run, that there is no collector
 }
 
 func defaultOptions() *runOptions {
@@ -35,6 +38,7 @@ func defaultOptions() *runOptions {
 		opTimeout: durationValue(5 * time.Minute),
 		memory:    1 << 30,
 		trace:     levelValue(flight.LevelSlice),
+		spansMax:  10_000,
 		labels:    labelsValue{},
 		prefix:    choiceValue{"auto", []string{"auto", "always", "never"}},
 	}
@@ -73,6 +77,7 @@ func (o *runOptions) flags() []cli.Flag {
 		valueFlag(&o.memory, "give each guest `SIZE` of its own memory at most", "memory"),
 		valueFlag(&o.bufferMemory, "give each rank `SIZE` of buffers at most (default: its part of three quarters of what is free)", "buffer-memory"),
 		valueFlag(&o.trace, "record `LEVEL` and what is coarser: off, collective, flow, slice, message", "trace"),
+		valueFlag(&o.spansMax, "export `N` spans of a collective at most, and 100 times as many of the run", "trace-max-spans"),
 		valueFlag(&o.algorithms, algorithmsUsage, "algorithms"),
 		valueFlag(&o.outputs, "also write the run to `OUTPUT`: "+outputNames()+" (repeatable)", "out", "o"),
 		valueFlag(&o.thresholds, "exit with 99 unless `CONDITION` holds: 'cct.p99<5ms' (repeatable)", "threshold"),
@@ -120,9 +125,15 @@ func (o *runOptions) config(s *state, path string, args []string) runner.Config 
 	return c
 }
 
+// collectivesFull is how many collectives of the largest size a run may have
+// before its later ones get fewer spans.
+const collectivesFull = 100
+
 // spans is how fine exported spans are: as fine as what was recorded.
 func (o *runOptions) spans() traces.SpanOptions {
-	return traces.SpanOptions{Level: flight.Level(o.trace)}
+	return traces.SpanOptions{
+		Level: flight.Level(o.trace), PerCollective: int(o.spansMax), Total: int(o.spansMax) * collectivesFull,
+	}
 }
 
 // runWorkflow runs, reports and gives the exit code as an error.
@@ -138,38 +149,71 @@ func runWorkflow(parent context.Context, s *state, o *runOptions, args cli.Args)
 	}
 	ctx, stop := interruptible(parent, s)
 	defer stop()
-	result, err := runner.Run(ctx, o.config(s, args.First(), args.Tail()))
+	c := o.config(s, args.First(), args.Tail())
+	c.Ready = func(string) { o.warned = o.outputs.probe(ctx, s) }
+	result, err := runner.Run(ctx, c)
 	if err != nil {
 		return cmp.Or(context.Cause(ctx), err) // what a signal cut short fails in odd ways
 	}
 	return s.conclude(ctx, o, args.First(), result)
 }
 
-// conclude tells what came out of a run and removes what need not be kept.
+// conclude tells what came out of a run, and removes what need not be kept:
+// the records are, if an output could not be made of them.
 func (s *state) conclude(ctx context.Context, o *runOptions, path string, result *runner.Result) (err error) {
+	finish := result.Remove
 	defer func() {
-		if removeErr := result.Remove(); err == nil {
-			err = removeErr
+		if finishErr := finish(); err == nil {
+			err = finishErr
 		}
 	}()
 	if result.RunDir == "" { // a rank that another process launched
 		return exitCode(result.ExitCode)
 	}
 	r := newReport(path, result)
+	r.TraceParent = o.outputs.traceParent(s)
 	run, err := traces.Open(result.RunDir)
 	if err != nil {
-		return r.write(s, o)
+		if len(o.outputs) > 0 || o.outputs.wantsOTLP(s.env) {
+			s.warn("nothing to export: %v", err)
+		}
+		return cmp.Or(r.write(s, o), exitCode(r.ExitCode))
 	}
 	defer run.Close()
 	r.summarize(run, o.thresholds)
-	outputErr := o.outputs.write(&export{context.WithoutCancel(ctx), s, run, r.info(o.labels, s.env), o.spans()})
+	e := &export{ctx: context.WithoutCancel(ctx), state: s, run: run, info: r.info(o.labels, s.env), spans: o.spans(), quiet: o.silent}
+	failed := o.outputs.write(e)
+	r.Spans = e.counts
+	if len(failed) > 0 {
+		finish = func() error { return nil }
+		result.RunDir = s.rescue(result, failed, o.warned)
+	}
 	if err := r.write(s, o); err != nil {
 		return err
 	}
-	if err := r.keep(s, o, result.RunDir); err != nil {
-		return err
+	if o.keep || o.runDir != "" || len(failed) > 0 {
+		r.keep(s, result.RunDir, o.silent || len(failed) > 0)
 	}
-	return cmp.Or(exitCode(r.ExitCode), outputErr)
+	return exitCode(r.ExitCode)
+}
+
+// rescue keeps the run directory of a run that could not be written out, says
+// where it is, and gives that. The run itself was fine, so these are warnings.
+// What was warned of before the run is not a second one.
+func (s *state) rescue(result *runner.Result, failed []failure, warned bool) (dir string) {
+	dir, err := result.Keep()
+	if err != nil {
+		s.warn("%v", err)
+	}
+	for _, f := range failed {
+		again := "ccrun report -o " + f.output + " " + dir
+		if warned && f.output == "otlp" {
+			fmt.Fprintf(s.stderr, "ccrun: no spans were exported; the records are kept: %s\n", again)
+			continue
+		}
+		s.warn("-o %s: %v; the records are kept: %s", f.output, f.err, again)
+	}
+	return dir
 }
 
 // exitCode is nil for success.

@@ -40,13 +40,15 @@ func TestScripts(t *testing.T) {
 		},
 		Condition: toolchainCondition,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"guest":    guests.command,
-			"exits":    exitsCommand,
-			"clean":    cleanCommand,
-			"killrank": killRankCommand,
-			"midrun":   midRunCommand,
-			"odd":      oddCommand,
-			"result":   resultCommand,
+			"guest":     guests.command,
+			"exits":     exitsCommand,
+			"clean":     cleanCommand,
+			"killrank":  killRankCommand,
+			"midrun":    midRunCommand,
+			"collector": collectorCommand,
+			"kept":      keptCommand,
+			"odd":       oddCommand,
+			"result":    resultCommand,
 		},
 	})
 }

@@ -32,6 +32,9 @@ type report struct {
 	Workflow   string             `json:"workflow"`
 	Launcher   string             `json:"launcher"`
 	Labels     map[string]string  `json:"labels,omitempty"`
+	Spans      []spanReport       `json:"spans,omitempty"`
+	// TraceParent is what the run is a child of, for later reports.
+	TraceParent string `json:"trace_parent,omitempty"`
 }
 
 // verdictReport is why a run ended badly.
@@ -80,7 +83,7 @@ func (r *report) info(labels map[string]string, env func(string) string) traces.
 	host, _ := os.Hostname() // it can be left out
 	return traces.Info{
 		RunID: r.RunID, Device: r.Device, Preset: r.Preset, Labels: labels,
-		TraceParent: env("TRACEPARENT"), ServiceVersion: version,
+		TraceParent: r.TraceParent, ServiceVersion: version,
 		Host: host, Env: env,
 	}
 }
@@ -150,20 +153,17 @@ func seconds(secs float64) string {
 	return time.Duration(secs * float64(time.Second)).Round(time.Millisecond).String()
 }
 
-// keep leaves the report in a run directory that stays.
-func (r *report) keep(s *state, o *runOptions, dir string) error {
-	if !o.keep && o.runDir == "" {
-		return nil
-	}
+// keep leaves the report in a run directory that stays. The run was fine even
+// if there is no room for it.
+func (r *report) keep(s *state, dir string, silent bool) {
 	text, err := json.Marshal(r)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, recordFile), append(text, '\n'), 0o600)
+	}
 	if err != nil {
-		return fmt.Errorf("report: %w", err)
+		s.warn("report: %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, recordFile), append(text, '\n'), 0o600); err != nil {
-		return fmt.Errorf("report: %w", err)
-	}
-	if !o.silent {
+	if !silent {
 		fmt.Fprintln(s.stderr, "ccrun: run directory kept:", dir)
 	}
-	return nil
 }

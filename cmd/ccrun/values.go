@@ -42,6 +42,30 @@ func (v *countValue) String() string {
 	return strconv.Itoa(int(*v))
 }
 
+// spansValue is how many spans of a collective are exported.
+type spansValue int
+
+const (
+	spansExample  = "a number from 1 to 100000000; 10000 is what most trace stores can show"
+	spansPossible = 100_000_000
+)
+
+func (v *spansValue) Set(text string) error {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > spansPossible {
+		return hinted("not a number of spans", spansExample)
+	}
+	*v = spansValue(n)
+	return nil
+}
+
+func (v *spansValue) String() string {
+	if v == nil || *v == 0 {
+		return ""
+	}
+	return strconv.Itoa(int(*v))
+}
+
 // durationValue is a time with its unit.
 type durationValue time.Duration
 
