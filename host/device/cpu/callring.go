@@ -16,8 +16,8 @@ type callRing struct {
 	oldest uint64 // position of the first that may not be free
 }
 
-// Calls that a ring has room for: at first, when most calls are alone, and at
-// most.
+// Calls that a ring has room for, powers of two: at first, when most calls are
+// alone, and at most.
 const (
 	ringCalls    = queueLength
 	ringCallsMax = 8 * queueLength
@@ -36,14 +36,14 @@ func (r *callRing) take(n int) ([]op.Call, uint64) {
 	}
 	size := uint64(len(r.calls))
 	from := r.next
-	if at := (from - r.base) % size; at+uint64(n) > size {
-		from += size - at // the group would not lie side by side
+	at := (from - r.base) & (size - 1)
+	if at+uint64(n) > size {
+		from, at = from+size-at, 0 // the group would not lie side by side
 	}
 	if from+uint64(n)-r.oldest > size {
 		return nil, 0
 	}
 	r.next = from + uint64(n)
-	at := (from - r.base) % size
 	return r.calls[at : at : at+uint64(n)], from
 }
 
