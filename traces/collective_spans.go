@@ -1,6 +1,8 @@
 package traces
 
 import (
+	"slices"
+
 	"github.com/ccrun/ccrun/host/flight"
 	"github.com/ccrun/ccrun/host/op"
 )
@@ -13,6 +15,8 @@ type scene struct {
 	level flight.Level // the smallest term that fits the budget
 	root  SpanID
 	name  string
+	whole stretch   // of the collective
+	ranks []stretch // of its parts
 }
 
 // collective emits the trace of one collective, at the finest level that the
@@ -34,9 +38,13 @@ func (e *emitter) collective(c *Collective) {
 	if s.level == flight.LevelOff {
 		return
 	}
+	s.whole = stretch{c.Start(), max(c.Start()+1, c.End())}
+	for i := range c.Parts {
+		s.ranks = append(s.ranks, stretch{c.Parts[i].Start, c.Parts[i].Finish}.within(s.whole))
+	}
 	s.collectiveSpan(lost)
 	for i := range c.Parts {
-		s.rankSpan(&c.Parts[i])
+		s.rankSpan(&c.Parts[i], s.ranks[i])
 	}
 	if s.level >= flight.LevelFlow {
 		for i := range c.Transfers {
@@ -92,8 +100,8 @@ func (s *scene) collectiveSpan(lost int64) {
 	case why == "" && !c.Complete:
 		why = "incomplete"
 	}
-	s.emit(termCollective, &Span{
-		Trace: s.id.trace, ID: s.root, Name: s.name, Start: c.Start(), End: c.End(), Attributes: attributes,
+	s.emit(termCollective, s.whole, &Span{
+		Trace: s.id.trace, ID: s.root, Name: s.name, Attributes: attributes,
 		Links: []Link{{s.runTrace, s.runSpanID}}, Failure: why, Resource: s.resources.run,
 	})
 }
@@ -107,16 +115,25 @@ func (c *Collective) chunkBytes() int64 {
 	return largest
 }
 
-func (s *scene) rankSpan(p *Part) {
+func (s *scene) rankSpan(p *Part, at stretch) {
 	why := failure(p.Status)
 	if why == "" && !p.Marked {
 		why = "incomplete"
 	}
-	s.emit(termRank, &Span{
-		Trace: s.id.trace, ID: s.rankID(int32(p.Rank)), Parent: s.root, Name: s.name + " rank", Start: p.Start, End: p.Finish,
+	s.emit(termRank, at, &Span{
+		Trace: s.id.trace, ID: s.rankID(int32(p.Rank)), Parent: s.root, Name: s.name + " rank",
 		Attributes: []Attribute{intAttr("ccl.rank", p.Rank), intAttr("ccl.start_skew_ns", p.Start-s.c.Start()), intAttr("ccl.wait_ns", p.Wait)},
 		Failure:    why, Resource: s.resources.byRank[p.Rank],
 	})
+}
+
+// rank is the time of a rank's part, if it has one.
+func (s *scene) rank(rank int32) (at stretch, ok bool) {
+	i, ok := slices.BinarySearchFunc(s.c.Parts, int(rank), func(p Part, rank int) int { return p.Rank - rank })
+	if !ok {
+		return stretch{}, false
+	}
+	return s.ranks[i], true
 }
 
 func (s *scene) rankID(rank int32) SpanID { return s.id.span(place{term: termRank, rank: rank}) }
@@ -125,28 +142,29 @@ func (s *scene) rankID(rank int32) SpanID { return s.id.span(place{term: termRan
 // below it.
 type end struct {
 	*Transfer
-	chunk       term
-	slice       term
-	rank, peer  int32
-	start, stop int64
-	moves       bool // this end moves the bytes, so flows and messages are its own
+	chunk      term
+	slice      term
+	rank, peer int32
+	at         stretch
+	moves      bool // this end moves the bytes, so flows and messages are its own
 }
 
 // ends are the source's and the destination's end.
 func (t *Transfer) ends() (source, dest end) {
-	source = end{Transfer: t, chunk: termChunkSend, slice: termSliceSend, rank: t.Source, peer: t.Dest, start: t.Start, stop: t.End, moves: !t.Pulled}
-	dest = end{Transfer: t, chunk: termChunkRecv, slice: termSliceRecv, rank: t.Dest, peer: t.Source, start: t.Start, stop: t.End, moves: t.Pulled}
+	at := stretch{t.Start, t.End}
+	source = end{Transfer: t, chunk: termChunkSend, slice: termSliceSend, rank: t.Source, peer: t.Dest, at: at, moves: !t.Pulled}
+	dest = end{Transfer: t, chunk: termChunkRecv, slice: termSliceRecv, rank: t.Dest, peer: t.Source, at: at, moves: t.Pulled}
 	for i, sent := range t.Sends {
 		if i == 0 {
-			source.start, source.stop = sent.Start, sent.End
+			source.at = stretch{sent.Start, sent.End}
 		}
-		source.start, source.stop = min(source.start, sent.Start), max(source.stop, sent.End)
+		source.at = stretch{min(source.at.start, sent.Start), max(source.at.end, sent.End)}
 	}
 	return source, dest
 }
 
-// at is the place of a term at this end.
-func (e *end) at(t term) place {
+// place is the place of a term at this end.
+func (e *end) place(t term) place {
 	return place{term: t, rank: e.rank, peer: e.peer, step: e.Step, chunk: e.Chunk}
 }
 
@@ -156,7 +174,7 @@ func (s *scene) transfer(t *Transfer) {
 	source, dest := t.ends()
 	var fromSource []Link
 	if s.c.part(int(source.rank)) != nil {
-		fromSource = []Link{{s.id.trace, s.id.span(source.at(termChunkSend))}}
+		fromSource = []Link{{s.id.trace, s.id.span(source.place(termChunkSend))}}
 	}
 	s.chunkSpan(&source, nil)
 	s.chunkSpan(&dest, fromSource)
@@ -176,17 +194,17 @@ func (s *scene) transfer(t *Transfer) {
 }
 
 func (s *scene) chunkSpan(e *end, links []Link) {
-	p := s.c.part(int(e.rank))
-	if p == nil {
+	part, ok := s.rank(e.rank)
+	if !ok {
 		return
 	}
-	start, stop := e.start, e.stop
 	if !e.moves { // what a peer does to a rank may begin before the rank does
-		start = min(max(start, p.Start), p.Finish)
-		stop = min(max(stop, start), p.Finish)
+		e.at.start = min(max(e.at.start, part.start), part.end)
+		e.at.end = min(max(e.at.end, e.at.start), part.end)
 	}
-	s.emit(e.chunk, &Span{
-		Trace: s.id.trace, ID: s.id.span(e.at(e.chunk)), Parent: s.rankID(e.rank), Start: start, End: stop,
+	e.at = e.at.within(part)
+	s.emit(e.chunk, e.at, &Span{
+		Trace: s.id.trace, ID: s.id.span(e.place(e.chunk)), Parent: s.rankID(e.rank),
 		Attributes: []Attribute{
 			intAttr("ccl.chunk.id", e.Chunk), intAttr("ccl.step", e.Step), intAttr("ccl.peer.rank", e.peer), intAttr("ccl.bytes", e.Bytes),
 			intAttr("ccl.flow.count", len(e.Flows)), intAttr("ccl.rcct_ns", e.RCCT()),
@@ -196,8 +214,8 @@ func (s *scene) chunkSpan(e *end, links []Link) {
 }
 
 func (s *scene) flowSpan(e *end, f *Flow) {
-	s.emit(termFlow, &Span{
-		Trace: s.id.trace, ID: s.flowID(e, f), Parent: s.id.span(e.at(e.chunk)), Start: f.Start, End: f.End,
+	s.emit(termFlow, e.flow(f), &Span{
+		Trace: s.id.trace, ID: s.flowID(e, f), Parent: s.id.span(e.place(e.chunk)),
 		Attributes: []Attribute{
 			intAttr("ccl.flow.id", f.ID), intAttr("ccl.chunk.id", e.Chunk), intAttr("ccl.step", e.Step), intAttr("ccl.peer.rank", e.peer),
 			intAttr("ccl.bytes", f.Bytes), intAttr("ccl.message.count", len(f.Messages)), intAttr("ccl.fct_ns", f.FCT()),
@@ -206,8 +224,11 @@ func (s *scene) flowSpan(e *end, f *Flow) {
 	})
 }
 
+// flow is the time of a flow below this end's chunk.
+func (e *end) flow(f *Flow) stretch { return stretch{f.Start, f.End}.within(e.at) }
+
 func (s *scene) flowID(e *end, f *Flow) SpanID {
-	p := e.at(termFlow)
+	p := e.place(termFlow)
 	p.flow = f.ID
 	return s.id.span(p)
 }

@@ -61,27 +61,33 @@ func (t collectorTarget) defaultAddress() string {
 func (t collectorTarget) client(info *Info) otlptrace.Client {
 	hasTimeout := firstOf(info, "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT") != ""
 	if t.grpc {
-		return newGRPCClient(hasTimeout)
+		return t.newGRPCClient(hasTimeout)
 	}
-	return newHTTPClient(hasTimeout)
+	return t.newHTTPClient(hasTimeout)
 }
 
-func newGRPCClient(hasTimeout bool) otlptrace.Client {
+func (t collectorTarget) newGRPCClient(hasTimeout bool) otlptrace.Client {
 	options := []otlptracegrpc.Option{otlptracegrpc.WithRetry(otlptracegrpc.RetryConfig{
 		Enabled: true, InitialInterval: retryFirst, MaxInterval: retryMax, MaxElapsedTime: retryElapsed,
 	})}
 	if !hasTimeout {
 		options = append(options, otlptracegrpc.WithTimeout(requestTimeout))
 	}
+	if t.endpoint.Scheme == "" { // the client's own default wants TLS
+		options = append(options, otlptracegrpc.WithEndpointURL(t.String()))
+	}
 	return otlptracegrpc.NewClient(options...)
 }
 
-func newHTTPClient(hasTimeout bool) otlptrace.Client {
+func (t collectorTarget) newHTTPClient(hasTimeout bool) otlptrace.Client {
 	options := []otlptracehttp.Option{otlptracehttp.WithRetry(otlptracehttp.RetryConfig{
 		Enabled: true, InitialInterval: retryFirst, MaxInterval: retryMax, MaxElapsedTime: retryElapsed,
 	})}
 	if !hasTimeout {
 		options = append(options, otlptracehttp.WithTimeout(requestTimeout))
+	}
+	if t.endpoint.Scheme == "" {
+		options = append(options, otlptracehttp.WithEndpointURL(t.String()+"/v1/traces"))
 	}
 	return otlptracehttp.NewClient(options...)
 }

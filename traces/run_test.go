@@ -135,7 +135,7 @@ func TestCheckFindsBrokenTerms(t *testing.T) {
 		"CCT too short": func(c *Collective) { c.Transfers[0].End += 10_000_000 },
 	}
 	for name, spoil := range breakage {
-		c := run.Collectives()[0]
+		c := run.gatherNow().list[0]
 		if err := c.Check(); err != nil {
 			t.Fatalf("whole: %v", err)
 		}

@@ -56,15 +56,15 @@ func (s *scene) sliceSpan(e *end, piece *Slice, links []Link) {
 	if peer := s.resources.byRank[e.peer]; t == termSliceSend && peer != nil {
 		attributes = append(attributes, textAttr("peer.service", peer.Service))
 	}
-	s.emit(t, &Span{
-		Trace: s.id.trace, ID: s.sliceID(e, piece), Parent: s.id.span(e.at(e.chunk)), Start: piece.Start, End: piece.End,
+	s.emit(t, stretch{piece.Start, piece.End}.within(e.at), &Span{
+		Trace: s.id.trace, ID: s.sliceID(e, piece), Parent: s.id.span(e.place(e.chunk)),
 		Attributes: attributes, Links: links, Failure: failure(piece.Status), Resource: s.resources.byRank[e.rank],
 	})
 }
 
 // sliceID is the same for a slice that is reduced and one that is received.
 func (s *scene) sliceID(e *end, piece *Slice) SpanID {
-	p := e.at(e.slice)
+	p := e.place(e.slice)
 	p.slice = piece.ID
 	return s.id.span(p)
 }
@@ -75,13 +75,13 @@ func (s *scene) sliceID(e *end, piece *Slice) SpanID {
 func (s *scene) messages(e *end) {
 	for i := range e.Flows {
 		f := &e.Flows[i]
-		parent := s.flowID(e, f)
+		parent, whole := s.flowID(e, f), e.flow(f)
 		for j := range f.Messages {
 			m := &f.Messages[j]
-			at := e.at(termMessage)
+			at := e.place(termMessage)
 			at.flow, at.message = f.ID, uint32(j)
-			s.emit(termMessage, &Span{
-				Trace: s.id.trace, ID: s.id.span(at), Parent: parent, Start: m.Start, End: m.End,
+			s.emit(termMessage, stretch{m.Start, m.End}.within(whole), &Span{
+				Trace: s.id.trace, ID: s.id.span(at), Parent: parent,
 				Attributes: []Attribute{
 					intAttr("ccl.message.id", m.ID), intAttr("ccl.flow.id", m.Flow), intAttr("ccl.slice.id", m.Slice), intAttr("ccl.bytes", m.Bytes),
 				},
@@ -100,8 +100,9 @@ func (s *scene) localWork() {
 		if m.Kind == op.Reduce {
 			t = termSliceReduce
 		}
-		s.emit(t, &Span{
-			Trace: s.id.trace, Parent: s.rankID(m.Source), Start: m.Start, End: m.End,
+		part, _ := s.rank(m.Source) // who worked has a part
+		s.emit(t, stretch{m.Start, m.End}.within(part), &Span{
+			Trace: s.id.trace, Parent: s.rankID(m.Source),
 			ID: s.id.span(place{term: t, rank: m.Source, peer: m.Source, step: m.Step, chunk: m.Chunk, slice: m.Slice, message: uint32(i)}),
 			Attributes: []Attribute{
 				intAttr("ccl.slice.id", m.Slice), intAttr("ccl.chunk.id", m.Chunk), intAttr("ccl.step", m.Step), intAttr("ccl.peer.rank", m.Source),

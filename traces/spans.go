@@ -115,15 +115,32 @@ func newEmitter(r *Run, info *Info, o SpanOptions, yield func(*Span) bool) *emit
 	return e
 }
 
-// emit completes a span, whose times are still those of records, and hands it
-// on.
-func (e *emitter) emit(t term, s *Span) {
+// stretch is a time from start to end, of records.
+type stretch struct{ start, end int64 }
+
+// within makes a stretch of no length, as the clock gives it for what is
+// short, one nanosecond long without leaving that of its parent. Trace stores
+// take an end that is not after the start for an error.
+func (s stretch) within(parent stretch) stretch {
+	switch {
+	case s.end > s.start:
+		return s
+	case s.start < parent.end:
+		return stretch{s.start, s.start + 1}
+	default:
+		return stretch{s.start - 1, s.start}
+	}
+}
+
+// emit completes a span, which takes a time that is still that of records, and
+// hands it on.
+func (e *emitter) emit(t term, at stretch, s *Span) {
 	if e.stopped {
 		return
 	}
 	s.Kind = schema[t].kind
-	start := e.wall(s.Start)
-	s.Start, s.End = start, max(start, e.wall(s.End))
+	s.Start = e.wall(at.start)
+	s.End = max(s.Start+1, e.wall(at.end))
 	if s.Name == "" {
 		s.Name = schema[t].name
 	}
@@ -143,6 +160,7 @@ func (e *emitter) left() int { return max(0, e.options.Total-1-e.emitted) }
 // marks emits the guest's own spans as children of the run.
 func (e *emitter) marks() {
 	budget := min(e.options.PerCollective, e.left())
+	whole := e.run.whole()
 	for _, log := range e.run.logs {
 		ordinal := uint32(0)
 		for rec := range log.Records() {
@@ -155,9 +173,9 @@ func (e *emitter) marks() {
 				continue
 			}
 			budget--
-			e.emit(termMark, &Span{
+			e.emit(termMark, stretch{rec.Start, rec.End}.within(whole), &Span{
 				Trace: e.runTrace, ID: e.runID.span(place{term: termMark, rank: int32(log.Rank), message: ordinal}), Parent: e.runSpanID,
-				Name: markName(log, &rec), Start: rec.Start, End: rec.End, Failure: failure(rec.Status),
+				Name: markName(log, &rec), Failure: failure(rec.Status),
 				Attributes: []Attribute{intAttr("ccl.rank", log.Rank)}, Resource: e.resources.byRank[log.Rank],
 			})
 		}
@@ -175,15 +193,20 @@ func markName(log *flight.Log, rec *flight.Record) string {
 
 // runSpan emits the span that all others are linked to.
 func (e *emitter) runSpan(collectives int) {
-	start, end := e.run.extent()
-	e.emit(termRun, &Span{
-		Trace: e.runTrace, ID: e.runSpanID, Parent: e.parent, ParentRemote: e.parent != SpanID{}, Start: start, End: end,
+	e.emit(termRun, e.run.whole(), &Span{
+		Trace: e.runTrace, ID: e.runSpanID, Parent: e.parent, ParentRemote: e.parent != SpanID{},
 		Attributes: []Attribute{
 			textAttr("ccl.run.id", printable(e.info.RunID)), intAttr("ccl.size", e.run.size),
 			intAttr("ccl.collectives", collectives), intAttr("ccl.spans.dropped", e.dropped),
 		},
 		Resource: e.resources.run,
 	})
+}
+
+// whole is the time of the run's span.
+func (r *Run) whole() stretch {
+	start, end := r.extent()
+	return stretch{start, max(start+1, end)}
 }
 
 // extent is the time from the first record's start to the last one's end.
