@@ -156,7 +156,7 @@ func (g *gathering) addMark(key collectiveKey, log *flight.Log, rec *flight.Reco
 	if d.Disagreement == "" && !d.claim.agrees(says) {
 		d.Disagreement = fmt.Sprintf("%s: %s, %s", d.label(), d.claim, says)
 	}
-	d.Parts = append(d.Parts, Part{Rank: log.Rank, Start: rec.Start, Finish: rec.End, Status: rec.Status, Marked: true})
+	d.Parts = append(d.Parts, Part{Rank: log.Rank, Start: rec.Start, Finish: rec.End, Status: rec.Status, Marked: true, number: rec.Collective})
 	return d
 }
 
@@ -174,7 +174,7 @@ func (d *draft) described() bool {
 // of this rank is the last one if it is there.
 func (d *draft) add(log *flight.Log, rec *flight.Record) {
 	if len(d.Parts) == 0 || d.Parts[len(d.Parts)-1].Rank != log.Rank {
-		d.Parts = append(d.Parts, Part{Rank: log.Rank, Start: rec.Start})
+		d.Parts = append(d.Parts, Part{Rank: log.Rank, Start: rec.Start, number: rec.Collective})
 	}
 	p := &d.Parts[len(d.Parts)-1]
 	p.opEnd = max(p.opEnd, rec.End)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ccrun/ccrun/host/flight"
 	"github.com/ccrun/ccrun/host/op"
+	"github.com/ccrun/ccrun/traces/analysis"
 )
 
 // Summary is a run in numbers. Its fields are those of the same name in the
@@ -17,6 +18,11 @@ type Summary struct {
 	Memory      Memory               `json:"memory"`
 	Records     Records              `json:"records"`
 	Marks       map[string]MarkStats `json:"marks"`
+
+	// Stragglers are the ranks that are slow over the collectives of all rows,
+	// and Overlap is of the whole run, null if nobody communicated.
+	Stragglers []Straggler   `json:"stragglers"`
+	Overlap    *OverlapStats `json:"overlap"`
 
 	// Ranks is the size of the run, Missing the ranks whose file could not be
 	// read.
@@ -47,6 +53,13 @@ type CollectiveStats struct {
 	SlowestCount int `json:"slowest_count"`
 	Warmups      int `json:"warmups"`
 	Incomplete   int `json:"incomplete"`
+
+	// What explains the times, as far as it was recorded.
+	Flows         *FlowStats     `json:"flows,omitempty"`
+	RankScores    []RankScore    `json:"rank_scores,omitempty"`
+	Stragglers    []Straggler    `json:"stragglers,omitempty"`
+	Overlap       *OverlapStats  `json:"overlap,omitempty"`
+	CriticalPaths *CriticalPaths `json:"critical_paths,omitempty"`
 
 	// Broken counts the collectives that break a rule which ties the terms
 	// together, and Breach is the first of these (see [Collective.Check]).
@@ -89,11 +102,14 @@ type MarkStats struct {
 func Summarize(r *Run) *Summary {
 	s := &Summary{
 		Ranks: r.size, Collectives: []CollectiveStats{}, Marks: make(map[string]MarkStats),
-		Memory: Memory{DevicePeak: make([]int64, r.size), GuestPeak: []int64{}},
+		Memory: Memory{DevicePeak: make([]int64, r.size), GuestPeak: []int64{}}, Stragglers: []Straggler{},
 	}
 	all := r.gather()
 	s.Records.Damaged, s.Records.Unplaced = all.damaged, all.unplaced
-	s.addCollectives(all.list)
+	rows := rowsOf(all.list)
+	s.Overlap = overlapStats(r.overlaps(rows))
+	r.criticalPaths(rows)
+	s.addRows(rows)
 	s.addCounters(r)
 	s.addMarks(r)
 	return s
@@ -102,8 +118,12 @@ func Summarize(r *Run) *Summary {
 // row collects the figures of one line of the summary.
 type row struct {
 	CollectiveStats
-	cct, rcct, fct []int64
-	stragglers     map[int]int // rank -> collectives that it delayed
+	cct, rcct  []int64
+	stragglers map[int]int   // rank -> collectives that it delayed
+	counted    []*Collective // that make up the statistics
+	flows      flowTally
+	scores     analysis.Scores
+	overlap    analysis.Overlap
 }
 
 type rowKey struct {
@@ -113,7 +133,8 @@ type rowKey struct {
 	ranks        int
 }
 
-func (s *Summary) addCollectives(collectives []*Collective) {
+// rowsOf sorts collectives into rows.
+func rowsOf(collectives []*Collective) map[rowKey]*row {
 	rows := make(map[rowKey]*row)
 	for _, c := range collectives {
 		if c.Sequence == 0 || len(c.Parts) == 0 {
@@ -127,8 +148,17 @@ func (s *Summary) addCollectives(collectives []*Collective) {
 		}
 		rows[key].add(c)
 	}
+	return rows
+}
+
+func (s *Summary) addRows(rows map[rowKey]*row) {
+	var scores analysis.Scores
 	for key, r := range rows {
 		s.Collectives = append(s.Collectives, r.stats(key.collectiveOp))
+		scores.Merge(&r.scores)
+	}
+	if _, stragglers := scoresOf(&scores); stragglers != nil {
+		s.Stragglers = stragglers
 	}
 	slices.SortFunc(s.Collectives, func(a, b CollectiveStats) int {
 		return cmp.Or(cmp.Compare(a.Op, b.Op), cmp.Compare(a.Algorithm, b.Algorithm), cmp.Compare(a.Bytes, b.Bytes), cmp.Compare(a.Ranks, b.Ranks))
@@ -154,20 +184,43 @@ func (r *row) add(c *Collective) {
 		return
 	}
 	r.Count++
+	r.counted = append(r.counted, c)
 	r.cct = append(r.cct, c.CCT())
 	r.stragglers[c.Straggler()]++
 	for i := range c.Transfers {
-		t := &c.Transfers[i]
-		r.rcct = append(r.rcct, t.RCCT())
-		for j := range t.Flows {
-			r.fct = append(r.fct, t.Flows[j].FCT())
+		r.rcct = append(r.rcct, c.Transfers[i].RCCT())
+	}
+	r.flows.add(c)
+	r.scores.Add(workOf(c))
+}
+
+// slowest is the collective that took longest, the first one if several did,
+// nil if there is none.
+func (r *row) slowest() *Collective {
+	var slowest *Collective
+	for _, c := range r.counted {
+		if slowest == nil || c.CCT() > slowest.CCT() {
+			slowest = c
 		}
 	}
+	return slowest
+}
+
+// median is the first collective whose time is the median, nil if there is
+// none.
+func (r *row) median() *Collective {
+	sorted := slices.SortedStableFunc(slices.Values(r.counted), func(a, b *Collective) int { return cmp.Compare(a.CCT(), b.CCT()) })
+	if len(sorted) == 0 {
+		return nil
+	}
+	return sorted[(len(sorted)-1)/2]
 }
 
 func (r *row) stats(collectiveOp op.CollectiveOp) CollectiveStats {
 	out := r.CollectiveStats
-	out.CCT, out.RCCT, out.FCT = timesOf(r.cct), timesOf(r.rcct), timesOf(r.fct)
+	out.CCT, out.RCCT, out.FCT = timesOf(r.cct), timesOf(r.rcct), timesOf(r.flows.all())
+	out.Flows, out.Overlap = r.flows.stats(), overlapStats(r.overlap)
+	out.RankScores, out.Stragglers = scoresOf(&r.scores)
 	if out.CCT != nil {
 		out.AlgBW, out.BusBW = bandwidth(collectiveOp, out.Bytes, out.Ranks, out.CCT.P50)
 	}

@@ -28,6 +28,7 @@ func (s *Summary) WriteTable(w io.Writer, color bool) error {
 		t.collective(&s.Collectives[i])
 	}
 	t.marks(s.Marks)
+	t.run(s)
 	t.totals(s)
 	if len(s.Collectives) > 0 {
 		t.dim(sizeNote)
@@ -92,6 +93,7 @@ func (t *table) collective(c *CollectiveStats) {
 		t.printf("  algbw %s   busbw %s   slowest rank %d (%d of %d)\n",
 			formatRate(c.AlgBW), formatRate(c.BusBW), c.SlowestRank, c.SlowestCount, c.Count)
 	}
+	t.explain(c)
 	t.oddities(c)
 }
 

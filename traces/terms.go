@@ -42,6 +42,7 @@ type Part struct {
 	Status uint8 // flight status: of the collective, or of the first operation that failed
 	Marked bool  // the rank recorded the collective's begin and end
 	opEnd  int64
+	number uint32 // the rank's own number of the collective
 }
 
 // Transfer is one rank-chunk on its way from one rank to another in one step.
