@@ -48,7 +48,7 @@ func (s *soak) drawPlan(round int) plan {
 
 // slicesMax is how many slices a part has at most where calls ask for a size:
 // many more make long programs, which the host remembers, and find nothing new.
-const slicesMax = 16
+const slicesMax = 256
 
 // drawCall draws what all ranks of a site agree on.
 func (s *soak) drawCall(r *rand.Rand, t *site) (c oracle.Call, options ccrun.CallOptions) {
