@@ -120,6 +120,18 @@ func (l *Log) Lanes() map[int]Lane {
 	return out
 }
 
+// Pending is how many operations have been handed to lanes and are not known
+// to be done: what is done of a lane is told whenever nobody executes any.
+func (l *Log) Pending() int64 {
+	pending := int64(0)
+	for i := range l.header.lanes {
+		lane := &l.header.lanes[i]
+		finished := lane.finished.Load()
+		pending += max(0, int64(int32(lane.submitted.Load()-finished)))
+	}
+	return pending
+}
+
 // snapshot reads a lane while its owner may write: a torn reading is told by
 // seq and shown as busy, which is what a lane that changes is.
 func (l *lane) snapshot() Lane {

@@ -41,12 +41,24 @@ func TestLanes(t *testing.T) {
 
 	w.EndWait(3)
 	w.Finished(3, 0)
+	pending := func(want int64) {
+		t.Helper()
+		if got := l.Pending(); got != want {
+			t.Errorf("%d operations are pending, want %d", got, want)
+		}
+	}
 	busy := flight.Lane{State: flight.LaneBusy, Epoch: 4, Checks: 2}
+	pending(0)
 	expect("finished what it never got", map[int]flight.Lane{0: busy})
 	w.Submitted(3, 1<<32+1)
 	expect("nobody has taken it up", map[int]flight.Lane{0: busy, 3: {State: flight.LaneBusy, Epoch: 2}})
 	w.Submitted(3, 1<<32+2)
+	w.Submitted(5, 1<<32-1)
+	w.Finished(5, 1<<32-2)
+	pending(3)
+	w.Finished(5, 1<<32-1)
 	w.Finished(3, 1<<32+1)
+	pending(1)
 	expect("one is left", map[int]flight.Lane{0: busy, 3: {State: flight.LaneBusy, Epoch: 2}})
 	w.Finished(3, 1<<32+2)
 	expect("all is done", map[int]flight.Lane{0: busy})

@@ -82,13 +82,26 @@ func (l *Log) count() int64 {
 // written; one torn by a kill is left out.
 func (l *Log) Records() iter.Seq[Record] {
 	return func(yield func(Record) bool) {
+		for _, r := range l.RecordsFrom(0) {
+			if !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// RecordsFrom yields the whole records from index i on, with their indexes. In
+// the log of a rank that runs, an index that is left out is of a record that is
+// being written.
+func (l *Log) RecordsFrom(i int64) iter.Seq2[int64, Record] {
+	return func(yield func(int64, Record) bool) {
 		n := l.count()
-		for i := range n {
+		for ; i < n; i++ {
 			r := recordAt(l.mem, i)
 			if commitOf(r).Load() != uint32(i)+1 {
 				continue
 			}
-			if !yield(*r) {
+			if !yield(i, *r) {
 				return
 			}
 		}

@@ -45,10 +45,11 @@ func newTickClock(kernelNow func() int64) *tickClock {
 	return c
 }
 
-// read gives the time, or false if the anchor is too old.
-func (c *tickClock) read() (nanos int64, ok bool) {
+// at gives the time of a reading of the counter just made, or false if the
+// anchor is too old or newer.
+func (c *tickClock) at(ticks uint64) (nanos int64, ok bool) {
 	seq := c.seq.Load()
-	since := readTicks() - c.ticks.Load()
+	since := ticks - c.ticks.Load()
 	nanos = c.nanos.Load() + int64(since*c.scale.Load()>>32)
 	return nanos, since < c.reach.Load() && seq%2 == 0 && c.seq.Load() == seq
 }

@@ -83,16 +83,26 @@ func (w *Writer) mapFile(capacityRecords int64) error {
 // Append writes r; the caller keeps it. When the file is full or the disk is,
 // the record is dropped and counted.
 func (w *Writer) Append(r *Record) {
+	if slot, number := w.Begin(); slot != nil {
+		*slot = *r
+		w.Commit(slot, number)
+	}
+}
+
+// Begin gives the place of a new record, to be filled in where it lies and then
+// passed to [Writer.Commit] with its number. It is zero. A nil place says that
+// the record was dropped and counted, for want of room.
+func (w *Writer) Begin() (place *Record, number uint32) {
 	i := w.header.next.Add(1) - 1
 	if i >= w.ahead.Load() && !w.room(i) {
 		w.header.dropped.Add(1)
-		return
+		return nil, 0
 	}
-	slot := recordAt(w.mem, i)
-	commit := commitOf(slot)
-	*slot = *r
-	commit.Store(uint32(i) + 1)
+	return recordAt(w.mem, i), uint32(i) + 1
 }
+
+// Commit says that the record is whole.
+func (w *Writer) Commit(place *Record, number uint32) { storeRelease(&place.commit, number) }
 
 // Name gives the index of a name, entering it if it is new: marks and
 // algorithms are recorded by index. At most 255 names of 63 bytes are kept;

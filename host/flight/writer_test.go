@@ -136,6 +136,29 @@ func TestRecordsStopsEarly(t *testing.T) {
 	}
 }
 
+// TestRecordsFrom reads a file again and again while it is written.
+func TestRecordsFrom(t *testing.T) {
+	w, path := create(t, 0)
+	l := open(t, path)
+	next := int64(0)
+	for written := range 20 {
+		for i, r := range l.RecordsFrom(next) {
+			if want := numbered(int(i)); i != next || !sameRecord(r, want) {
+				t.Fatalf("record %d is %+v, want record %d, %+v", i, r, next, want)
+			}
+			next++
+		}
+		if next != int64(written) {
+			t.Fatalf("%d records read of %d", next, written)
+		}
+		r := numbered(written)
+		w.Append(&r)
+	}
+	for i := range l.RecordsFrom(100) {
+		t.Errorf("record %d is not there", i)
+	}
+}
+
 // TestGrowth writes over several segments; a reader that was there from the
 // start sees all of it, and the closed file is no longer than what it holds.
 func TestGrowth(t *testing.T) {
