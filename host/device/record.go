@@ -18,14 +18,17 @@ func Record(w *flight.Writer, o *op.Op, stream int, peer int, status uint8, star
 	if o.Kind == op.Signal || o.Kind == op.Wait {
 		bytes = o.Value
 	}
-	w.Append(&flight.Record{
-		Start: start, End: end, Bytes: bytes,
-		Collective: o.Term.Collective, Chunk: o.Term.Chunk, Slice: o.Term.Slice,
-		Message: o.Term.Message, Flow: o.Term.Flow, Step: o.Term.Step,
-		Peer: int32(peer), Aux: o.Slot,
-		Kind: uint8(o.Kind), Type: uint8(o.Type), Red: uint8(o.Red), Status: status,
-		Stream: uint16(stream),
-	})
+	r, number := w.Begin()
+	if r == nil {
+		return
+	}
+	r.Start, r.End, r.Bytes = start, end, bytes
+	r.Collective, r.Chunk, r.Slice = o.Term.Collective, o.Term.Chunk, o.Term.Slice
+	r.Message, r.Flow, r.Step = o.Term.Message, o.Term.Flow, o.Term.Step
+	r.Peer, r.Aux = int32(peer), o.Slot
+	r.Kind, r.Type, r.Red, r.Status = uint8(o.Kind), uint8(o.Type), uint8(o.Red), status
+	r.Stream = uint16(stream)
+	w.Commit(r, number)
 }
 
 // Recorded reports whether Record keeps o: if not, a device need not read its
@@ -43,13 +46,16 @@ func recordedAt(level flight.Level, o *op.Op) bool {
 // RecordMove writes the flight record of a step of a call that moved bytes
 // from or to a peer.
 func RecordMove(w *flight.Writer, kind op.Kind, c *op.Call, s *op.Step, sequence uint32, stream, peer int, start, end int64) {
-	w.Append(&flight.Record{
-		Start: start, End: end, Bytes: uint64(s.Bytes),
-		Collective: sequence, Chunk: s.Term.Chunk, Slice: s.Term.Slice,
-		Message: s.Term.Message, Flow: s.Term.Flow, Step: s.Term.Step,
-		Peer: int32(peer), Kind: uint8(kind), Type: uint8(c.Type), Red: uint8(c.Red),
-		Stream: uint16(stream), Group: c.Group,
-	})
+	r, number := w.Begin()
+	if r == nil {
+		return
+	}
+	r.Start, r.End, r.Bytes = start, end, uint64(s.Bytes)
+	r.Collective, r.Chunk, r.Slice = sequence, s.Term.Chunk, s.Term.Slice
+	r.Message, r.Flow, r.Step = s.Term.Message, s.Term.Flow, s.Term.Step
+	r.Peer, r.Kind, r.Type, r.Red = int32(peer), uint8(kind), uint8(c.Type), uint8(c.Red)
+	r.Stream, r.Group = uint16(stream), c.Group
+	w.Commit(r, number)
 }
 
 // warmup is the bit of a collective's Aux that leaves it out of statistics.
@@ -62,10 +68,14 @@ func RecordCall(w *flight.Writer, c *op.Call, sequence uint32, ranks, stream int
 	if c.Warmup {
 		aux |= warmup
 	}
-	w.Append(&flight.Record{
-		Start: start, End: end, Bytes: uint64(c.Bytes), Collective: sequence,
-		Chunk: uint32(ranks), Slice: uint32(c.Program.SliceBytes), Step: uint16(c.Red),
-		Peer: -1, Aux: aux, Kind: uint8(op.Collective), Type: uint8(c.Type), Red: uint8(c.Collective),
-		Status: status, Stream: uint16(stream), Group: c.Group,
-	})
+	r, number := w.Begin()
+	if r == nil {
+		return
+	}
+	r.Start, r.End, r.Bytes, r.Collective = start, end, uint64(c.Bytes), sequence
+	r.Chunk, r.Slice, r.Step = uint32(ranks), uint32(c.Program.SliceBytes), uint16(c.Red)
+	r.Peer, r.Aux = -1, aux
+	r.Kind, r.Type, r.Red, r.Status = uint8(op.Collective), uint8(c.Type), uint8(c.Collective), status
+	r.Stream, r.Group = uint16(stream), c.Group
+	w.Commit(r, number)
 }

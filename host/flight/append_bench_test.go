@@ -45,7 +45,7 @@ func benchmarkAppend(b *testing.B, some func(w *flight.Writer, n int)) {
 
 func appendMany(w *flight.Writer, n int) {
 	for i := range n {
-		start := w.Now()
+		start := w.Start()
 		w.Append(&flight.Record{Start: start, End: w.Now(), Bytes: uint64(i), Peer: 1, Kind: 2, Stream: 1})
 	}
 }

@@ -140,7 +140,7 @@ func (c *comm) move(r *callRun, s *op.Step, by *caller) error {
 	}
 	recorded := r.moves && (reads || writes)
 	if recorded && r.mark == 0 {
-		r.mark = c.device.Now()
+		r.mark = c.device.clock.Start()
 	}
 	t := kernels.Task{Type: r.call.Type, Red: r.call.Red, TrafficBytes: r.traffic, Backward: r.number&1 != 0}
 	if s.Last {

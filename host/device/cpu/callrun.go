@@ -165,7 +165,7 @@ func (c *comm) start(r *callRun, call *op.Call, number uint64, by *caller) {
 	r.in, _ = call.In.Buf.(*buffer)
 	r.out, _ = call.Out.Buf.(*buffer)
 	if w := c.device.recorder; w != nil && w.Level >= flight.LevelCollective {
-		r.start = c.device.Now()
+		r.start = c.device.clock.Start()
 		r.mark, r.moves = r.start, w.Level >= flight.LevelFlow
 		if sequence := c.sequence(r); sequence != 0 {
 			w.BeginCollective(sequence, uint8(call.Collective))
