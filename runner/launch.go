@@ -22,6 +22,9 @@ func launch(ctx context.Context, c Config, place *place) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.Fault, err = checkFault(c.Fault, c.Ranks); err != nil {
+		return nil, err
+	}
 	wasm, err := guest.Read(c.WasmPath)
 	if err != nil {
 		return nil, refusal(err)
@@ -50,7 +53,7 @@ func launch(ctx context.Context, c Config, place *place) (*Result, error) {
 		supervisor.dir = l.dir.path
 	}
 	result := &Result{
-		RunID: l.runID, Device: opener.Name, Launcher: "launch", Labels: c.Labels, RunDir: l.dir.path, Ranks: c.Ranks,
+		RunID: l.runID, Device: opener.Name, Launcher: "launch", Labels: c.Labels, Fault: c.Fault, RunDir: l.dir.path, Ranks: c.Ranks,
 		Wall: time.Since(began), Remove: l.dir.remove, Keep: func() (string, error) { return l.dir.preserve(l.runID) },
 	}
 	if place != nil {

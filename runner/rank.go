@@ -16,7 +16,6 @@ import (
 
 	"github.com/ccrun/ccrun/host/coll"
 	"github.com/ccrun/ccrun/host/device"
-	"github.com/ccrun/ccrun/host/device/fault"
 	"github.com/ccrun/ccrun/host/flight"
 	"github.com/ccrun/ccrun/host/module"
 	"github.com/ccrun/ccrun/runner/guest"
@@ -139,7 +138,7 @@ func (r *rank) open(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("device %s: %w", opener.Name, err)
 	}
-	if r.device, err = fault.Wrap(r.device, s.Fault); err != nil {
+	if r.device, err = withFault(r.device, s); err != nil {
 		return err
 	}
 	table, err := coll.ParseTable(s.Algorithms)

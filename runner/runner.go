@@ -22,7 +22,7 @@ type Config struct {
 	Args     []string // the guest's own
 	Ranks    int      // 0 for what the launcher's environment says, or [DefaultRanks]
 	Native   string   // from [bench.Options.Job]: a benchmark that ranks carry out instead of the guest
-	Fault    string   // of package fault, that devices are to have; "" for none
+	Fault    string   // what is to go wrong on purpose, as fault.Parse reads it; "" for nothing
 	Device   string   // "auto" or a name in host/device/all
 
 	// Algorithms says by which algorithm collectives are carried out; what it
@@ -68,6 +68,7 @@ type Result struct {
 	Device   string
 	Launcher string // "launch", or whose variables were followed: "torchrun", "openmpi", ...
 	Labels   map[string]string
+	Fault    string // what was made wrong on purpose, "" for nothing
 	RunDir   string // where the flight files are; "" in a process that only joined
 	Ranks    int
 	ExitCode int

@@ -139,7 +139,7 @@ func (c *comm) move(r *callRun, s *op.Step, by *caller) error {
 		return err
 	}
 	recorded := r.moves && (reads || writes)
-	if recorded && r.mark == 0 {
+	if (recorded || c.device.longer != nil) && r.mark == 0 {
 		r.mark = c.device.clock.Start()
 	}
 	t := kernels.Task{Type: r.call.Type, Red: r.call.Red, TrafficBytes: r.traffic, Backward: r.number&1 != 0}
@@ -147,6 +147,9 @@ func (c *comm) move(r *callRun, s *op.Step, by *caller) error {
 		t.Divisor = len(c.peers)
 	}
 	c.device.kernels.Combine(to[:len(s.Dests)], from[:len(s.Sources)], t)
+	if c.device.longer != nil {
+		c.holdUpMove(s, r.mark)
+	}
 	if recorded {
 		c.recordMove(r, s, by)
 		return nil

@@ -39,6 +39,7 @@ type Device struct {
 	spins       int // pauses before a waiter yields
 	pace        pace
 	kernels     kernels.Set
+	longer      longer // nil unless operations are delayed on purpose
 
 	crowdedProcess atomic.Bool // another rank lives in this process
 

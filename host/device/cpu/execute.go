@@ -126,10 +126,13 @@ func (d *Device) limitFrom(start int64) int64 {
 // perform executes an operation that waits for nobody, and records it.
 func (s *stream) perform(o *op.Op) error {
 	var start int64
-	if device.Recorded(s.device.recorder, o) {
+	if device.Recorded(s.device.recorder, o) || s.device.longer != nil {
 		start = s.startOf()
 	}
 	peer, err := s.execute(o)
+	if s.device.longer != nil && err == nil {
+		s.device.holdUpOp(o, peer, start)
+	}
 	if o.Kind == op.Reduce && err == nil {
 		s.mark = s.device.recordReduce(o, s.number, start)
 		return nil
@@ -144,7 +147,7 @@ func (s *stream) startOf() int64 {
 	if s.mark != 0 {
 		return s.mark
 	}
-	return s.device.clock.Start()
+	return s.device.Now()
 }
 
 func (s *stream) execute(o *op.Op) (peer int, err error) {

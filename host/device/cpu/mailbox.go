@@ -202,6 +202,17 @@ func (s *stream) withdraw(e *entry) {
 	}
 }
 
+// copyLetter moves a message of a peer's.
+func (d *Device) copyLetter(to, from []byte, peer int) {
+	if d.longer == nil {
+		d.kernels.Copy(to, from, 0)
+		return
+	}
+	start := d.Now()
+	d.kernels.Copy(to, from, 0)
+	d.holdUp(op.Recv, peer, start)
+}
+
 // take copies a message out of the sender's arena. Nothing in the letter is
 // trusted. The sender holds the memory until the letter is answered, even if
 // it has freed the buffer; only that of a withdrawn letter may be another's by
@@ -221,6 +232,6 @@ func (s *stream) take(e *entry, l *letter) uint32 {
 	if l.withdrawn.Load() == e.sequence+1 && a.generation(allocation).Load() != atomic.LoadUint32(&l.generation) {
 		return letterStale
 	}
-	s.device.kernels.Copy(b.mem[o.Dst.Off:][:bytes], a.mem[offset:][:bytes], 0)
+	s.device.copyLetter(b.mem[o.Dst.Off:][:bytes], a.mem[offset:][:bytes], int(o.Peer))
 	return letterTaken
 }

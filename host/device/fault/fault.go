@@ -1,99 +1,117 @@
-// Package fault is a device that does something wrong on purpose, to see that
-// it is found out: [Wrap] puts it around another device. It injects no faults
-// into anything that does not ask for them, and nothing but wrong numbers.
+// Package fault makes a device do something wrong on purpose, to see that it is
+// found out: numbers that are not right, operations that take too long, a rank
+// that dies or hangs. [Parse] reads what is to go wrong, [Wrap] puts it around
+// another device. No fault is injected into anything that does not ask for it.
 package fault
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ccrun/ccrun/host/device"
 	"github.com/ccrun/ccrun/host/op"
 )
 
-// Reduction is the fault of a kernel that gets the first byte of every
-// reduction wrong, of Reduce and of collectives that reduce.
-const Reduction = "reduction"
+// Effect is what goes wrong.
+type Effect uint8
 
-// Wrap gives a device that works as d does, but for a fault by name. No name is
-// no fault.
-func Wrap(d device.Device, name string) (device.Device, error) {
-	switch name {
-	case "":
-		return d, nil
-	case Reduction:
-		return &faulty{d}, nil
-	}
-	return nil, fmt.Errorf("no fault is called %q", name)
+// The effects.
+const (
+	// Reduction is a kernel that gets the first byte of every reduction wrong, of
+	// Reduce and of collectives that reduce, on all ranks.
+	Reduction Effect = iota
+	// Delay has operations take longer.
+	Delay
+	// Kill ends the process of the rank in an operation, when its bytes are in
+	// place and before it is complete.
+	Kill
+	// Hang has an operation take for ever: until the run is given up.
+	Hang
+	effectCount
+)
+
+var effects = [...]string{Reduction: "reduction", Delay: "delay", Kill: "kill", Hang: "hang"}
+
+// String is the name that [Parse] reads.
+func (e Effect) String() string { return effects[e] }
+
+// AnyRank stands for every rank, AnyPeer for every other end and none.
+const (
+	AnyRank = -1
+	AnyPeer = -1
+)
+
+// Fault is one thing that goes wrong, and where.
+type Fault struct {
+	Effect Effect
+	Rank   int // in whose operations, or AnyRank
+
+	// Delay: how much longer operations take, by a factor of their own time or by
+	// a fixed time. One of them is 0.
+	Factor float64
+	Time   time.Duration
+
+	// The operations of the rank that are concerned.
+	Kinds       []op.Kind // nil for those that move or combine bytes
+	Peer        int       // the rank at the other end, or AnyPeer
+	Nth         uint64    // only this one of them, from 1; 0 for all
+	Probability float64   // each of them by chance; 0 for all
 }
 
-type faulty struct{ device.Device }
+// RankError is a fault of a rank that there is not.
+type RankError struct{ Rank, Size int }
 
-// NewComm makes a communicator of the device underneath.
-func (f *faulty) NewComm(name string, ranks []int, timeout time.Duration) (device.Comm, error) {
-	collectives, ok := f.Device.(device.Collectives)
-	if !ok {
-		return nil, fmt.Errorf("communicators: %w", device.ErrMissing)
-	}
-	return collectives.NewComm(name, ranks, timeout)
+// Error names the rank.
+func (e *RankError) Error() string {
+	return fmt.Sprintf("there is no rank %d among %d", e.Rank, e.Size)
 }
 
-// NewStream makes a stream whose reductions are wrong.
-func (f *faulty) NewStream() (device.Stream, error) {
-	s, err := f.Device.NewStream()
-	if err != nil {
-		return nil, err
-	}
-	return &stream{s, f.Device}, nil
-}
-
-type stream struct {
-	device.Stream
-	device device.Device
-}
-
-// Submit completes reductions at once, to spoil them.
-func (s *stream) Submit(o *op.Op) error {
-	if err := s.Stream.Submit(o); err != nil {
-		return err
-	}
-	for _, result := range results(o) {
-		if err := s.spoil(result); err != nil {
-			return err
+// Check reports whether faults make sense for a number of ranks: the error is a
+// [*RankError].
+func Check(faults []Fault, size int) error {
+	for i := range faults {
+		if rank := max(faults[i].Rank, faults[i].Peer); rank >= size {
+			return &RankError{rank, size}
 		}
 	}
 	return nil
 }
 
-// results are the places that a reduction writes.
-func results(o *op.Op) []op.View {
-	var all []op.View
-	if o.Kind == op.Reduce && o.Bytes > 0 {
-		all = append(all, o.Dst)
-	}
-	if o.Kind != op.CollectiveCall {
-		return all
-	}
-	for c := o.Call; c != nil; c = c.Next {
-		switch c.Collective {
-		case op.AllReduce, op.ReduceScatter, op.ReduceTo:
-			if c.Count > 0 && c.Out.Buf != nil {
-				all = append(all, c.Out)
-			}
-		}
-	}
-	return all
+// Config is whose device goes wrong, and how.
+type Config struct {
+	Faults []Fault
+	Rank   int
+	Seed   uint64 // of what goes wrong by chance
+	Kill   func() // ends the process and does not return; for Kill only
 }
 
-// spoil inverts the first byte.
-func (s *stream) spoil(v op.View) error {
-	if err := s.Sync(device.Forever); err != nil {
-		return err
+var errKill = errors.New("nobody can kill this rank")
+
+// Wrap gives a device that works as d does, but for the faults that concern its
+// rank.
+func Wrap(d device.Device, c Config) (device.Device, error) {
+	var held []*injector
+	for i := range c.Faults {
+		f := &c.Faults[i]
+		if f.Effect == Reduction || f.Rank != c.Rank && f.Rank != AnyRank {
+			continue
+		}
+		if f.Effect == Kill && c.Kill == nil {
+			return nil, errKill
+		}
+		held = append(held, newInjector(f, i, &c))
 	}
-	var b [1]byte
-	if err := s.device.Read(b[:], v); err != nil {
-		return err
+	if len(held) > 0 {
+		delays, ok := d.(device.Delays)
+		if !ok {
+			return nil, fmt.Errorf("faults in operations: %w", device.ErrMissing)
+		}
+		delays.Delay(func(kind op.Kind, peer int, nanos int64) int64 { return longer(held, kind, peer, nanos) })
 	}
-	b[0] ^= 0xff
-	return s.device.Write(v, b[:])
+	if slices.ContainsFunc(c.Faults, func(f Fault) bool { return f.Effect == Reduction }) {
+		return &faulty{d}, nil
+	}
+	return d, nil
 }

@@ -3,79 +3,168 @@ package fault_test
 import (
 	"errors"
 	"fmt"
+	"math"
+	"strings"
 	"testing"
-	"time"
 
 	"github.com/ccrun/ccrun/host/device"
 	"github.com/ccrun/ccrun/host/device/fault"
 	"github.com/ccrun/ccrun/host/op"
 )
 
-// memory is a device with one buffer and streams that do nothing.
-type memory struct {
+// slow is a device whose operations can be delayed.
+type slow struct {
 	device.Device
-	device.Stream
-	bytes    []byte
-	accepted int
+	longer func(kind op.Kind, peer int, nanos int64) int64
 }
 
-type buffer struct{}
+func (s *slow) Delay(longer func(kind op.Kind, peer int, nanos int64) int64) { s.longer = longer }
 
-func (buffer) Size() int64 { return 8 }
-func (buffer) Peer() int   { return -1 }
-
-func (m *memory) NewStream() (device.Stream, error)  { return m, nil }
-func (m *memory) Sync(time.Duration) error           { return nil }
-func (m *memory) Submit(*op.Op) error                { m.accepted++; return nil }
-func (m *memory) Read(dst []byte, src op.View) error { copy(dst, m.bytes[src.Off:]); return nil }
-func (m *memory) Write(dst op.View, src []byte) error {
-	copy(m.bytes[dst.Off:], src)
-	return nil
-}
-func (m *memory) Close() error { return nil }
-
-func TestReductionsAreSpoiled(t *testing.T) {
-	at := func(off int64) op.View { return op.View{Buf: buffer{}, Off: off} }
-	for _, c := range []struct {
-		what string
-		op   op.Op
-		want string
-	}{
-		{"copy", op.Op{Kind: op.Copy, Bytes: 8, Dst: at(0)}, "0000000000000000"},
-		{"reduce", op.Op{Kind: op.Reduce, Bytes: 4, Dst: at(4)}, "00000000ff000000"},
-		{"reduce nothing", op.Op{Kind: op.Reduce, Dst: at(4)}, "0000000000000000"},
-		{"all_gather", op.Op{Kind: op.CollectiveCall, Call: &op.Call{Collective: op.AllGather, Count: 1, Out: at(0)}}, "0000000000000000"},
-		{"group", op.Op{Kind: op.CollectiveCall, Call: &op.Call{Collective: op.AllReduce, Count: 1, Out: at(1), Next: &op.Call{
-			Collective: op.ReduceScatter, Count: 1, Out: at(3), Next: &op.Call{Collective: op.ReduceTo, Count: 1}}}}, "00ff00ff00000000"},
+// TestDelays shows what faults make of a row of operations of rank 2, each of
+// which has taken 1000 ns: KIND@PEER.
+func TestDelays(t *testing.T) {
+	for _, c := range []struct{ fault, ops, want string }{
+		{"delay=2:3x", "copy put@1 get@1 recv@3 reduce@0", "2000 2000 2000 2000 2000"},
+		{"delay=2:3x", "signal@1 fill verify digest gemm", "0 0 0 0 0"},
+		{"delay=2:1.5x,kind=signal+gemm", "signal@1 gemm put@1", "500 500 0"},
+		{"delay=*:2us", "put@1", "2000"},
+		{"delay=2:1us,nth=3", "put@1 signal@1 put@1 put@1 put@1", "0 0 0 1000 0"},
+		{"delay=2:1us,peer=3", "put@1 put@3 copy", "0 1000 0"},
+		{"delay=2:1us,peer=3,nth=2", "put@3 put@1 put@3", "0 0 1000"},
+		{"delay=2:2x;delay=2:1us,kind=put", "get@1 put@1", "1000 2000"},
+		{"delay=2:1us,p=1", "put@1 put@1", "1000 1000"},
+		{"hang=2", "signal@1 put@1 put@1", "0 forever 0"},
+		{"hang=2@3;delay=2:1us", "put@1 put@1 put@1", "1000 1000 forever"},
+		{"kill=2@2", "put@1 put@1 put@1", "0 dead 0"},
+		{"kill=*,kind=signal", "put@1 signal@1", "0 dead"},
 	} {
-		m := &memory{bytes: make([]byte, 8)}
-		d, err := fault.Wrap(m, fault.Reduction)
-		if err != nil {
+		if got := delays(t, c.fault, c.ops); got != c.want {
+			t.Errorf("%s of %s: %s, want %s", c.fault, c.ops, got, c.want)
+		}
+	}
+}
+
+// delays lists how much longer operations take.
+func delays(t *testing.T, text, ops string) string {
+	t.Helper()
+	faults, err := fault.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead := false
+	d := &slow{}
+	if _, err := fault.Wrap(d, fault.Config{Faults: faults, Rank: 2, Seed: 1, Kill: func() { dead = true }}); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, o := range strings.Fields(ops) {
+		name, at, _ := strings.Cut(o, "@")
+		peer := -1
+		if at != "" {
+			peer = int(at[0] - '0')
+		}
+		dead = false
+		switch nanos := d.longer(kindOf(name), peer, 1000); {
+		case dead:
+			got = append(got, "dead")
+		case nanos == math.MaxInt64:
+			got = append(got, "forever")
+		default:
+			got = append(got, fmt.Sprint(nanos))
+		}
+	}
+	return strings.Join(got, " ")
+}
+
+func kindOf(name string) op.Kind {
+	k := op.None
+	for k.String() != name {
+		k++
+	}
+	return k
+}
+
+// TestChance holds that chance follows the seed, the rank and the fault, and
+// is about as likely as it was asked to be.
+func TestChance(t *testing.T) {
+	faults, err := fault.Parse("delay=*:1ns,p=0.25;delay=*:1us,p=0.25")
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := func(rank int, seed uint64) (row string, hits [2]int) {
+		d := &slow{}
+		if _, err := fault.Wrap(d, fault.Config{Faults: faults, Rank: rank, Seed: seed}); err != nil {
 			t.Fatal(err)
 		}
-		s, err := d.NewStream()
-		if err != nil {
-			t.Fatal(err)
+		for range 4000 {
+			nanos := d.longer(op.Put, 0, 1)
+			row += fmt.Sprint(nanos, " ")
+			hits[0] += int(nanos % 1000)
+			hits[1] += int(nanos / 1000)
 		}
-		if err := s.Submit(&c.op); err != nil || m.accepted != 1 || fmt.Sprintf("%x", m.bytes) != c.want {
-			t.Errorf("%s: memory %x, %d accepted, %v, want %s", c.what, m.bytes, m.accepted, err, c.want)
+		return row, hits
+	}
+	first, hits := row(0, 1)
+	for i, n := range hits {
+		if n < 900 || n > 1100 {
+			t.Errorf("fault %d hit %d of 4000, with probability 0.25", i, n)
 		}
+	}
+	if again, _ := row(0, 1); again != first {
+		t.Error("the same seed gives something else")
+	}
+	for _, other := range [][2]int{{1, 1}, {0, 2}} {
+		if o, _ := row(other[0], uint64(other[1])); o == first {
+			t.Errorf("rank %d with seed %d has the same chances as rank 0 with seed 1", other[0], other[1])
+		}
+	}
+	if strings.Count(first, "1001 ") > 350 { // 250 if they are independent
+		t.Error("both faults hit together")
 	}
 }
 
 func TestWrap(t *testing.T) {
 	m := &memory{}
-	if d, err := fault.Wrap(m, ""); d != device.Device(m) || err != nil {
-		t.Errorf("no fault: %v, %v", d, err)
+	for _, text := range []string{"", "delay=1:3x", "kill=3"} { // of others
+		if d := wrap(t, m, text); d != device.Device(m) {
+			t.Errorf("%q: rank 2 has another device", text)
+		}
 	}
-	if d, err := fault.Wrap(m, "other"); err == nil {
-		t.Errorf("an unknown fault: %v", d)
+	for text, want := range map[string]error{"delay=2:3x": device.ErrMissing, "hang=*": device.ErrMissing} {
+		faults, err := fault.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d, err := fault.Wrap(m, fault.Config{Faults: faults, Rank: 2}); !errors.Is(err, want) {
+			t.Errorf("%s of a device that cannot: %v, %v", text, d, err)
+		}
 	}
-	d, err := fault.Wrap(m, fault.Reduction)
-	if err != nil {
-		t.Fatal(err)
+	if d, err := fault.Wrap(&slow{}, fault.Config{Faults: []fault.Fault{{Effect: fault.Kill, Rank: 2}}, Rank: 2}); err == nil {
+		t.Errorf("kill with nobody to do it: %v", d)
 	}
-	if _, err := d.(device.Collectives).NewComm("c", []int{0}, 0); !errors.Is(err, device.ErrMissing) {
-		t.Errorf("communicators of a device without: %v", err)
+}
+
+func TestCheck(t *testing.T) {
+	for _, c := range []struct {
+		fault string
+		size  int
+		want  string
+	}{
+		{"reduction", 1, ""},
+		{"delay=3:3x", 4, ""},
+		{"delay=*:3x;kill=4", 4, "there is no rank 4 among 4"},
+		{"delay=0:3x,peer=7", 4, "there is no rank 7 among 4"},
+	} {
+		faults, err := fault.Parse(c.fault)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if err := fault.Check(faults, c.size); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.fault, got, c.want)
+		}
 	}
 }

@@ -1,0 +1,103 @@
+package fault
+
+import (
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"github.com/ccrun/ccrun/host/op"
+)
+
+// moving are the kinds that a fault concerns if it names none: what takes the
+// longer the more bytes there are, other than looking at them.
+var moving = []op.Kind{op.Copy, op.Put, op.Get, op.Recv, op.Reduce}
+
+// injector is one fault in the operations of one rank.
+type injector struct {
+	fault *Fault
+	kinds uint64 // by number
+	kill  func()
+	seed  uint64
+	seen  atomic.Uint64 // operations of these kinds with this peer
+}
+
+// newInjector prepares fault number i for a rank. What happens by chance
+// happens to each rank and for each fault by a chance of its own.
+func newInjector(f *Fault, i int, c *Config) *injector {
+	kinds := f.Kinds
+	if kinds == nil {
+		kinds = moving
+	}
+	in := &injector{fault: f, kill: c.Kill, seed: scramble(scramble(c.Seed+uint64(c.Rank)) + uint64(i))}
+	for _, k := range kinds {
+		in.kinds |= 1 << k
+	}
+	return in
+}
+
+// longer is how much longer an operation is to take for all faults together.
+func longer(faults []*injector, kind op.Kind, peer int, nanos int64) int64 {
+	sum := int64(0)
+	for _, in := range faults {
+		if !in.concerns(kind, peer) {
+			continue
+		}
+		more := in.inject(nanos)
+		if more > math.MaxInt64-sum {
+			return math.MaxInt64
+		}
+		sum += more
+	}
+	return sum
+}
+
+// concerns reports whether the fault is in this operation, and counts it.
+func (in *injector) concerns(kind op.Kind, peer int) bool {
+	f := in.fault
+	if in.kinds>>kind&1 == 0 || f.Peer != AnyPeer && f.Peer != peer {
+		return false
+	}
+	number := in.seen.Add(1)
+	if f.Nth != 0 && number != f.Nth {
+		return false
+	}
+	return f.Probability == 0 || float64(scramble(in.seed+number)>>11)/(1<<53) < f.Probability
+}
+
+// inject does what goes wrong in an operation that has taken so long, and gives
+// how much longer it is to take.
+func (in *injector) inject(nanos int64) int64 {
+	switch f := in.fault; {
+	case f.Effect == Kill:
+		in.kill()
+		return 0
+	case f.Effect == Hang:
+		return math.MaxInt64
+	case f.Factor != 0:
+		return int64(min(float64(nanos)*(f.Factor-1), math.MaxInt64/2))
+	default:
+		return int64(f.Time)
+	}
+}
+
+// scramble is a bijection of 64 bits after which neighbours have nothing in
+// common: the finaliser of SplitMix64.
+func scramble(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// kindNamed finds a kind that a fault can concern by its name.
+func kindNamed(name string) (op.Kind, bool) {
+	i := slices.IndexFunc(possible, func(k op.Kind) bool { return k.String() == name })
+	if i < 0 {
+		return op.None, false
+	}
+	return possible[i], true
+}
+
+// possible are the kinds that a fault can concern: a device carries them out
+// without waiting for another rank.
+var possible = []op.Kind{op.Copy, op.Put, op.Get, op.Recv, op.Reduce, op.Signal, op.Fill, op.Verify, op.Digest, op.Gemm}
