@@ -147,7 +147,7 @@ func (s *stream) startOf() int64 {
 	if s.mark != 0 {
 		return s.mark
 	}
-	return s.device.Now()
+	return s.device.clock.Start()
 }
 
 func (s *stream) execute(o *op.Op) (peer int, err error) {
