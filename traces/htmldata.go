@@ -14,7 +14,7 @@ import (
 
 // maxPageOperations is how many operations a page holds at most: a browser
 // needs some hundred bytes for each.
-const maxPageOperations = 2_000_000
+const maxPageOperations = 4_000_000
 
 // htmlData is the records of a run as the page's script gets them. Times are
 // nanoseconds from the first record on.

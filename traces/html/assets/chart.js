@@ -14,8 +14,10 @@ function svg(name, attributes, ...children) {
 // Axis maps times to the width of the plot, by their logarithms.
 class Axis {
   constructor(least, most) {
-    this.low = Math.log10(Math.max(1, least)) - 0.02;
-    this.high = Math.max(Math.log10(Math.max(1, most)) + 0.02, this.low + 0.08);
+    const low = Math.log10(Math.max(1, least)), high = Math.log10(Math.max(1, most));
+    const margin = Math.max(0.02, 0.06 - (high - low) / 2);
+    this.low = low - margin;
+    this.high = high + margin;
   }
 
   x(time) {

@@ -19,12 +19,14 @@ function carries(model, i) {
   return model.operations.bytes[i] > 0 && !["signal", "wait", "mark"].includes(kind) && classes[model.classOf[i]].name !== "guest";
 }
 
-// shortName stands in an operation that is wide enough.
-function shortName(model, i) {
-  const ops = model.operations, kind = model.kindOf(i);
-  if (kind === "mark") return model.header.names[ops.aux[i]];
-  if (kind === "signal" || kind === "wait") return model.peerOf(i) < 0 ? kind : `${kind} ${model.peerOf(i)}`;
-  return carries(model, i) && ops.collective[i] ? `${kind} chunk ${ops.chunk[i]} slice ${ops.slice[i]}` : kind;
+// shortNames can stand in an operation, the longest first.
+function shortNames(model, i) {
+  const ops = model.operations, kind = model.kindOf(i), peer = model.peerOf(i);
+  if (kind === "mark") return [model.header.names[ops.aux[i]]];
+  if (kind === "signal") return [`signal to ${peer}`, "signal"];
+  if (kind === "wait") return [`wait for ${peer}`, "wait"];
+  if (!carries(model, i) || !ops.collective[i]) return [kind];
+  return [`${kind} chunk ${ops.chunk[i]} slice ${ops.slice[i]}`, `${kind} ${ops.chunk[i]}/${ops.slice[i]}`, kind];
 }
 
 function titleOf(model, i) {

@@ -117,7 +117,7 @@ function begin(tables, page) {
   addEventListener("resize", () => timeline.resize());
   if (model.header.left_out > 0) page.hint.prepend(`${formatCount(model.header.left_out)} operations are left out, the last ones of each rank. `);
   drawPanels(timeline);
-  Object.assign(page.timeline.dataset, { rows: model.rows.length, operations: model.operations.n });
+  Object.assign(page.timeline.dataset, { operations: model.operations.n, places: JSON.stringify(timeline.view.places()) });
   requestAnimationFrame(() => (page.timeline.dataset.ready = performance.now().toFixed(0)));
 }
 

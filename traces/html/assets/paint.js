@@ -162,7 +162,8 @@ class Painter {
   }
 
   label(i, x, y, width) {
-    const text = this.fitted(shortName(this.model, i), width - 6);
+    const names = shortNames(this.model, i), room = (width - 6) / 6.3;
+    const text = names.find((name) => name.length <= room) || this.fitted(names[names.length - 1], width - 6);
     if (text) this.text(text, x + 4, y + 0.5, this.theme.ink, 10);
   }
 

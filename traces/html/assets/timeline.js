@@ -65,6 +65,7 @@ class Timeline {
     data.drawMillis = (performance.now() - begin).toFixed(2);
     data.from = this.view.from;
     data.to = this.view.to;
+    data.gutter = gutterWidth;
   }
 
   // hover shows what is under the pointer.

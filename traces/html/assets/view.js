@@ -110,6 +110,11 @@ class View {
     if (y + this.heightOf(row) > this.scroll + room) this.scrollTo(y + this.heightOf(row) - room + 10);
   }
 
+  // places tells where the rows are, for who drives the page from outside.
+  places() {
+    return this.model.rows.map((row) => ({ Rank: row.rank, Stream: row.stream, Top: this.top(row), Height: this.heightOf(row) }));
+  }
+
   rowAt(y) {
     return this.model.rows.find((row) => y >= this.top(row) && y < this.top(row) + this.heightOf(row));
   }
