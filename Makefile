@@ -30,6 +30,7 @@ demo: ## run a verified ring all-gather, written in Go, on four ranks
 .PHONY: test
 test: ## install what the tests need, then run vet and all tests
 	@.ci/install go clang
+	@.ci/jaeger
 	$(GO) vet ./...
 	@$(GO) run .ci/tests.go -timeout 5m ./...
 
@@ -48,6 +49,11 @@ generate: ## rewrite what is generated from the ABI table
 .PHONY: golden
 golden: ## rewrite golden files; read the difference before you commit it
 	$(GO) test $$(grep -rlE 'cockroachdb/datadriven|"rewrite"' --include='*_test.go' . | xargs -n 1 dirname | sort -u) -rewrite
+
+.PHONY: jaeger
+jaeger: ## build bin/jaeger, to look at spans with, and say how
+	@.ci/jaeger
+	@.ci/jaeger usage
 
 .PHONY: fuzz
 fuzz: ## run each fuzz target for FUZZTIME (10s)
