@@ -20,6 +20,8 @@ type export struct {
 	spans traces.SpanOptions
 	quiet bool // say nothing of what went well
 
+	report *report // what else is known of the run
+
 	counts []spanReport // of what was written
 }
 
@@ -35,10 +37,11 @@ type outputKind struct {
 var outputKinds = []outputKind{
 	{"otlp", "", "otlp", func(e *export, _ string) error { return e.otlp(true) }},
 	{"json", "FILE", "json=spans.json", (*export).json},
+	{"html", "FILE", "html=run.html", (*export).html},
 }
 
 // laterOutputs are reserved.
-var laterOutputs = []string{"perfetto", "csv", "html"}
+var laterOutputs = []string{"perfetto", "csv"}
 
 // outputNames lists what -o takes.
 func outputNames() string {

@@ -25,7 +25,10 @@ func reportCommand(s *state) *cli.Command {
    ccrun report my_run
    ccrun report --json --threshold 'cct.p99<5ms' my_run
    ccrun report -o json=spans.json my_run
-`,
+   ccrun report --threshold straggler==none --threshold 'path.wait<20%' my_run
+
+Metrics of --threshold, with STAT one of ` + traces.ThresholdStats() + `:
+` + traces.ThresholdMetrics(),
 		Flags: []cli.Flag{
 			valueFlag(&o.outputs, "also write the run to `OUTPUT`: "+outputNames()+" (repeatable)", "out", "o"),
 			valueFlag(&o.thresholds, "exit with 99 unless `CONDITION` holds: 'cct.p99<5ms' (repeatable)", "threshold"),
@@ -64,7 +67,7 @@ func reportRun(c *cli.Context, s *state, o *runOptions, dir string) error {
 	if r.Ranks == 0 {
 		r.Ranks = run.Size()
 	}
-	e := &export{ctx: c.Context, state: s, run: run, info: r.info(r.Labels, s.env), spans: o.spans(), quiet: o.silent}
+	e := &export{ctx: c.Context, state: s, run: run, info: r.info(r.Labels, s.env), spans: o.spans(), quiet: o.silent, report: r}
 	failed := o.outputs.write(e)
 	r.Spans = e.counts
 	if err := r.write(s, o); err != nil {

@@ -26,6 +26,7 @@ type runOptions struct {
 	thresholds                thresholdsValue
 	seed                      seedValue
 	labels                    labelsValue
+	faults                    faultsValue
 	runDir                    string
 	prefix                    choiceValue
 	spansMax                  spansValue
@@ -54,6 +55,7 @@ func runCommand(s *state) *cli.Command {
    ccrun --json -n 8 ring_allgather.wasm > result.json
    ccrun -o json=spans.json --trace message -n 2 ring_allgather.wasm
    ccrun --threshold 'all_gather.cct.p99<5ms' -n 4 ring_allgather.wasm
+   ccrun --fault delay=2:3x -n 4 ring_allgather.wasm
    torchrun --no-python --nproc-per-node 4 ccrun ring_allgather.wasm
 
 Flags before the path are ccrun's, those after it the workflow's. Sizes take K,
@@ -61,6 +63,11 @@ M, G, KiB, MiB, GiB, all powers of 1024. The exit code is the workflow's own (1
 to 95), or 99 a threshold was crossed, 104 bad usage, 105 signal, 107 trap, 111
 rank lost, 112 deadlock, 113 ranks disagree, 114 verification failed, 115 limit
 exceeded, 116 ABI mismatch, 117 timeout.
+
+Faults are delay=RANK:3x or delay=RANK:200us (copy, put, get, recv and reduce
+take longer), kill=RANK@N and hang=RANK@N (in its Nth such operation), with any
+of ,kind=put+signal ,peer=RANK ,nth=N ,p=PROBABILITY after it, and reduction
+(wrong numbers). RANK is * for any. What was asked for stands in the summary.
 `,
 		Flags:  o.flags(),
 		Action: func(c *cli.Context) error { return runWorkflow(c.Context, s, o, c.Args()) },
@@ -83,6 +90,7 @@ func (o *runOptions) flags() []cli.Flag {
 		valueFlag(&o.thresholds, "exit with 99 unless `CONDITION` holds: 'cct.p99<5ms' (repeatable)", "threshold"),
 		boolFlag(&o.json, "print one JSON object; the workflow's output goes to stderr", "json"),
 		valueFlag(&o.seed, "derive what is random from `NUMBER`", "seed"),
+		valueFlag(&o.faults, "make operations go wrong on purpose: `FAULT` is delay=2:3x (on rank 2), kill=2@10, ... (repeatable)", "fault"),
 		valueFlag(o.labels, "mark the run with `NAME=VALUE` in traces (repeatable)", "label"),
 		boolFlag(&o.keep, "keep the run directory, and say where it is", "keep"),
 		textFlag(&o.runDir, "", "use `DIR` as the run directory, and keep it", "run-dir"),
@@ -111,7 +119,7 @@ func (o *runOptions) config(s *state, path string, args []string) runner.Config 
 		Timeout: time.Duration(o.timeout), OpTimeout: time.Duration(o.opTimeout),
 		MemoryBytes: int64(o.memory), BufferMemoryBytes: int64(o.bufferMemory),
 		TraceLevel: flight.Level(o.trace), RunDir: o.runDir, Keep: o.keep || o.runDir != "",
-		Algorithms: o.algorithms.table, Seed: uint64(o.seed), Labels: o.labels, Pin: !o.noPin,
+		Algorithms: o.algorithms.table, Seed: uint64(o.seed), Labels: o.labels, Fault: o.faults.String(), Pin: !o.noPin,
 		Prefix: o.prefix.word == "always" || o.prefix.word == "auto" && s.stdoutTerminal,
 		Stdout: s.stdout, Stderr: s.stderr,
 		Self: s.self, Env: s.env, Environ: s.environ, CacheDir: s.cacheDir, TempDir: s.tempDir,
@@ -181,7 +189,7 @@ func (s *state) conclude(ctx context.Context, o *runOptions, path string, result
 	}
 	defer run.Close()
 	r.summarize(run, o.thresholds)
-	e := &export{ctx: context.WithoutCancel(ctx), state: s, run: run, info: r.info(o.labels, s.env), spans: o.spans(), quiet: o.silent}
+	e := &export{ctx: context.WithoutCancel(ctx), state: s, run: run, info: r.info(o.labels, s.env), spans: o.spans(), quiet: o.silent, report: r}
 	failed := o.outputs.write(e)
 	r.Spans = e.counts
 	if len(failed) > 0 {
