@@ -161,6 +161,8 @@ type ring struct {
 	sliceBytes                uint64
 	sliceNanos, skew          int64
 	kind                      op.Kind // Put, Get, or Send (and then Recv)
+	slowRank                  int     // takes slowTimes as long, if that is not 0
+	slowTimes                 int64
 }
 
 func (g ring) record(rec *recording) {
@@ -175,14 +177,17 @@ func (g ring) record(rec *recording) {
 
 func (g ring) iteration(w *flight.Writer, rank int, sequence uint32, at int64) {
 	start := at + int64(rank)*g.skew
-	now := start + 10
+	now, nanos := start+10, g.sliceNanos
+	if rank == g.slowRank && g.slowTimes > 0 {
+		nanos *= g.slowTimes
+	}
 	for step := range g.ranks - 1 {
 		for slice := range g.slices {
 			g.slice(w, rank, step, flight.Record{
-				Start: now, End: now + g.sliceNanos, Bytes: g.sliceBytes, Collective: sequence,
+				Start: now, End: now + nanos, Bytes: g.sliceBytes, Collective: sequence,
 				Slice: uint32(slice), Message: uint32(slice), Step: uint16(step), Stream: 1,
 			})
-			now += g.sliceNanos
+			now += nanos
 		}
 	}
 	w.Append(&flight.Record{

@@ -33,11 +33,13 @@ func TestGolden(t *testing.T) {
 // invent writes the flight files that a script describes.
 func invent(t *testing.T, d *datadriven.TestData) *Run {
 	ranks := 2
-	g := ring{slices: 1, iterations: 1, sliceBytes: 1024, sliceNanos: 100, kind: op.Put}
+	g := ring{slices: 1, iterations: 1, sliceBytes: 1024, sliceNanos: 100, kind: op.Put, slowRank: 1}
 	d.MaybeScanArgs(t, "ranks", &ranks)
 	d.MaybeScanArgs(t, "slices", &g.slices)
 	d.MaybeScanArgs(t, "iterations", &g.iterations)
 	d.MaybeScanArgs(t, "skew", &g.skew)
+	d.MaybeScanArgs(t, "nanos", &g.sliceNanos)
+	d.MaybeScanArgs(t, "slow", &g.slowTimes)
 	kinds := map[string]op.Kind{"put": op.Put, "get": op.Get, "send": op.Send}
 	protocol := "put"
 	d.MaybeScanArgs(t, "protocol", &protocol)

@@ -24,6 +24,8 @@ type Summary struct {
 	Stragglers []Straggler   `json:"stragglers"`
 	Overlap    *OverlapStats `json:"overlap"`
 
+	rankScores []RankScore // over the collectives of all rows
+
 	// Ranks is the size of the run, Missing the ranks whose file could not be
 	// read.
 	Ranks   int   `json:"-"`
@@ -157,9 +159,9 @@ func (s *Summary) addRows(rows map[rowKey]*row) {
 		s.Collectives = append(s.Collectives, r.stats(key.collectiveOp))
 		scores.Merge(&r.scores)
 	}
-	if _, stragglers := scoresOf(&scores); stragglers != nil {
-		s.Stragglers = stragglers
-	}
+	var stragglers []Straggler
+	s.rankScores, stragglers = scoresOf(&scores)
+	s.Stragglers = append(s.Stragglers, stragglers...)
 	slices.SortFunc(s.Collectives, func(a, b CollectiveStats) int {
 		return cmp.Or(cmp.Compare(a.Op, b.Op), cmp.Compare(a.Algorithm, b.Algorithm), cmp.Compare(a.Bytes, b.Bytes), cmp.Compare(a.Ranks, b.Ranks))
 	})

@@ -15,50 +15,13 @@ type Threshold struct {
 	text       string
 	collective string // "" for every collective
 	metric     *metric
-	stat       string // of a time
+	stat       string // of the metric, if it comes in several
 	comparison string
 	limit      float64 // in base units: seconds, bytes per second, or a plain number
 }
 
-// metric is something that a threshold can name.
-type metric struct {
-	name   string
-	scales []scale // nil for a plain number
-	times  func(c *CollectiveStats) *Times
-	value  func(c *CollectiveStats) float64
-	total  func(s *Summary) float64 // of the run as a whole
-}
-
-// metrics lists what a threshold can name, in the order in which help shows
-// them.
-var metrics = []metric{
-	{name: "cct", scales: timeScales, times: func(c *CollectiveStats) *Times { return c.CCT }},
-	{name: "rcct", scales: timeScales, times: func(c *CollectiveStats) *Times { return c.RCCT }},
-	{name: "fct", scales: timeScales, times: func(c *CollectiveStats) *Times { return c.FCT }},
-	{name: "algbw", scales: rateScales, value: func(c *CollectiveStats) float64 { return c.AlgBW }},
-	{name: "busbw", scales: rateScales, value: func(c *CollectiveStats) float64 { return c.BusBW }},
-	{name: "count", value: func(c *CollectiveStats) float64 { return float64(c.Count) }},
-	{name: "dropped", total: func(s *Summary) float64 { return float64(s.Records.Dropped) }},
-	{name: "verified", total: verified},
-}
-
-var statistics = []string{"min", "p50", "p95", "p99", "max"}
-
 // comparisons, the longer ones first, since the shorter ones begin them.
 var comparisons = []string{"<=", ">=", "==", "!=", "<", ">"}
-
-// ThresholdHint says in one line how a threshold is written.
-const ThresholdHint = "write [COLLECTIVE.]METRIC[.STAT] COMPARISON VALUE, as in 'all_gather.cct.p99<5ms': " +
-	"METRIC is cct, rcct or fct with STAT min, p50, p95, p99 or max and a time (ns, us, ms, s); " +
-	"algbw or busbw with a rate (kB/s, MB/s, GB/s); count; dropped; or verified (verified==true)"
-
-// verified is 1 if the host verified something and found no difference.
-func verified(s *Summary) float64 {
-	if s.VerifiedBytes > 0 && s.Mismatches == 0 {
-		return 1
-	}
-	return 0
-}
 
 // ParseThreshold reads a condition such as "cct.p99<5ms" or
 // "all_gather.busbw>=1GB/s". Spaces may stand anywhere between its parts. The
@@ -99,31 +62,26 @@ func (t *Threshold) parseName(name string) error {
 	switch {
 	case t.metric == nil:
 		return fmt.Errorf("unknown metric %q", parts[0])
-	case t.metric.total != nil && t.collective != "":
+	case t.metric.value == nil && t.collective != "":
 		return fmt.Errorf("%s belongs to the run, not to a collective", t.metric.name)
-	case t.metric.times == nil && len(parts) > 1 || len(parts) > 2:
+	case len(t.metric.stats) == 0 && len(parts) > 1 || len(parts) > 2:
 		return fmt.Errorf("too many parts in %q", name)
-	case t.metric.times == nil:
+	case len(t.metric.stats) == 0:
 		return nil
-	case len(parts) < 2 || !slices.Contains(statistics, parts[1]):
-		return fmt.Errorf("%s needs one of %s", t.metric.name, strings.Join(statistics, ", "))
+	case len(parts) < 2 || !slices.Contains(t.metric.stats, parts[1]):
+		return fmt.Errorf("%s needs one of %s", t.metric.name, strings.Join(t.metric.stats, ", "))
 	}
 	t.stat = parts[1]
 	return nil
 }
 
 func (t *Threshold) parseLimit(value string) error {
-	if t.metric.name == "verified" {
-		return t.parseBool(value)
+	if words := t.metric.words; words != nil {
+		return t.parseWord(value, words)
 	}
-	end := len(value)
-	for end > 0 && (value[end-1] < '0' || value[end-1] > '9') && value[end-1] != '.' {
-		end--
-	}
-	unit := strings.TrimSpace(value[end:])
-	number, err := strconv.ParseFloat(value[:end], 64)
-	if err != nil || math.IsNaN(number) || math.IsInf(number, 0) {
-		return fmt.Errorf("%q is not a number with a unit", value)
+	number, unit, err := parseNumber(value)
+	if err != nil {
+		return err
 	}
 	factor, err := t.metric.unit(unit)
 	if err != nil {
@@ -133,15 +91,30 @@ func (t *Threshold) parseLimit(value string) error {
 	return nil
 }
 
-func (t *Threshold) parseBool(value string) error {
-	switch value {
-	case "true":
-		t.limit = 1
-	case "false":
-		t.limit = 0
-	default:
-		return fmt.Errorf("verified is true or false, not %q", value)
+// parseNumber splits a value into its number and its unit.
+func parseNumber(value string) (number float64, unit string, err error) {
+	end := len(value)
+	for end > 0 && (value[end-1] < '0' || value[end-1] > '9') && value[end-1] != '.' {
+		end--
 	}
+	number, err = strconv.ParseFloat(value[:end], 64)
+	if err != nil || math.IsNaN(number) || math.IsInf(number, 0) {
+		return 0, "", fmt.Errorf("%q is not a number with a unit", value)
+	}
+	return number, strings.TrimSpace(value[end:]), nil
+}
+
+// parseWord reads a value that is a word or, where the metric allows it, a
+// rank.
+func (t *Threshold) parseWord(value string, words *words) error {
+	if t.comparison != "==" && t.comparison != "!=" {
+		return fmt.Errorf("%s can be compared with == and != only", t.metric.name)
+	}
+	number, ok := words.parse(value)
+	if !ok {
+		return fmt.Errorf("%s is %s, not %q", t.metric.name, words.choice, value)
+	}
+	t.limit = number
 	return nil
 }
 
@@ -152,6 +125,9 @@ func (m *metric) unit(unit string) (float64, error) {
 			return 0, fmt.Errorf("%s has no unit %q", m.name, unit)
 		}
 		return 1, nil
+	}
+	if unit == "" && m.scales[0] == shareScales[0] {
+		return 1, nil // a share is a plain number too
 	}
 	if unit == "us" || unit == "μs" { // the second has a Greek letter, our own tables the micro sign
 		unit = "µs"
@@ -164,15 +140,6 @@ func (m *metric) unit(unit string) (float64, error) {
 		names = append(names, s.unit)
 	}
 	return 0, fmt.Errorf("%s needs a unit: %s", m.name, strings.Join(names, ", "))
-}
-
-func findMetric(name string) *metric {
-	for i := range metrics {
-		if metrics[i].name == name {
-			return &metrics[i]
-		}
-	}
-	return nil
 }
 
 func collectiveNamed(name string) bool {
@@ -195,17 +162,24 @@ func (t Threshold) Check(s *Summary) (crossed bool, text string) {
 	if t.metric == nil {
 		return true, "no condition"
 	}
-	if t.metric.total != nil {
-		v := t.metric.total(s)
+	if t.metric.total != nil && t.collective == "" {
+		v, measured := t.metric.total(s)
+		if !measured {
+			return true, t.nothing()
+		}
 		return !t.holds(v), fmt.Sprintf("%s: %s", t.text, t.print(v))
 	}
 	worst, found := t.worst(s)
 	if !found {
-		return true, fmt.Sprintf("%s: nothing was measured that it covers", t.text)
+		return true, t.nothing()
 	}
 	value, _ := t.measure(worst)
 	return !t.holds(value), fmt.Sprintf("%s: %s %s on %s has %s", t.text,
 		worst.title(), formatBytes(float64(worst.Bytes)), plural(int64(worst.Ranks), "rank"), t.print(value))
+}
+
+func (t Threshold) nothing() string {
+	return fmt.Sprintf("%s: nothing was measured that it covers", t.text)
 }
 
 // worst is the first collective that does not meet the condition, or else the
@@ -232,29 +206,7 @@ func (t Threshold) measure(c *CollectiveStats) (float64, bool) {
 	if t.collective != "" && t.collective != c.Op || c.Count == 0 {
 		return 0, false
 	}
-	if t.metric.times == nil {
-		return t.metric.value(c), true
-	}
-	times := t.metric.times(c)
-	if times == nil {
-		return 0, false
-	}
-	return times.stat(t.stat), true
-}
-
-func (t *Times) stat(name string) float64 {
-	switch name {
-	case "min":
-		return t.Min
-	case "p50":
-		return t.P50
-	case "p95":
-		return t.P95
-	case "p99":
-		return t.P99
-	default:
-		return t.Max
-	}
+	return t.metric.value(c, t.stat)
 }
 
 func (t Threshold) holds(v float64) bool {
@@ -276,10 +228,12 @@ func (t Threshold) holds(v float64) bool {
 
 func (t Threshold) print(v float64) string {
 	switch {
-	case t.metric.name == "verified":
-		return strconv.FormatBool(v == 1)
+	case t.metric.words != nil:
+		return t.metric.words.print(v)
+	case t.metric.scales == nil && v != math.Trunc(v):
+		return strconv.FormatFloat(v, 'g', 4, 64)
 	case t.metric.scales == nil:
-		return strconv.FormatFloat(v, 'f', -1, 64)
+		return strconv.FormatFloat(v, 'f', 0, 64)
 	default:
 		return format(v, t.metric.scales)
 	}

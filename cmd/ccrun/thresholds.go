@@ -12,7 +12,7 @@ type thresholdsValue []traces.Threshold
 func (v *thresholdsValue) Set(text string) error {
 	threshold, err := traces.ParseThreshold(text)
 	if err != nil {
-		return hinted(strings.TrimPrefix(err.Error(), "threshold "+quote(text)+": "), traces.ThresholdHint)
+		return hinted(strings.TrimPrefix(err.Error(), "threshold "+quote(text)+": "), traces.ThresholdHint())
 	}
 	*v = append(*v, threshold)
 	return nil
