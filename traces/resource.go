@@ -17,6 +17,7 @@ type Info struct {
 	Device         string
 	Preset         string
 	Labels         map[string]string
+	Fault          string // what was made wrong on purpose, "" for nothing
 	TraceParent    string // W3C trace context of who started the run, "" if none
 	ServiceVersion string
 	Host           string // name of the node, "" to leave it out
@@ -102,6 +103,7 @@ func sharedAttributes(r *Run, info *Info, given []Attribute) []Attribute {
 	optional("service.version", info.ServiceVersion)
 	optional("ccl.transport", info.Device)
 	optional("ccl.preset", info.Preset)
+	optional("ccl.fault", info.Fault)
 	optional("host.name", info.Host)
 	optional("host.id", info.Host)
 	optional("ip", info.Host)

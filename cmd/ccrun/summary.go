@@ -32,6 +32,7 @@ type report struct {
 	Workflow   string             `json:"workflow"`
 	Launcher   string             `json:"launcher"`
 	Labels     map[string]string  `json:"labels,omitempty"`
+	Fault      string             `json:"fault,omitempty"` // what was made wrong on purpose
 	Spans      []spanReport       `json:"spans,omitempty"`
 	// TraceParent is what the run is a child of, for later reports.
 	TraceParent string `json:"trace_parent,omitempty"`
@@ -51,7 +52,7 @@ func newReport(path string, result *runner.Result) *report {
 	r := &report{
 		RunID: result.RunID, Device: result.Device, Ranks: result.Ranks, ExitCode: result.ExitCode,
 		Verified: result.Verified, Digests: result.Digests, WallSecs: result.Wall.Seconds(),
-		Workflow: filepath.Base(path), Launcher: result.Launcher, Labels: result.Labels,
+		Workflow: filepath.Base(path), Launcher: result.Launcher, Labels: result.Labels, Fault: result.Fault,
 		Summary: &traces.Summary{}, Thresholds: []thresholdOutcome{},
 	}
 	if v := result.Verdict; v != nil {
@@ -82,7 +83,7 @@ func (r *report) summarize(run *traces.Run, thresholds thresholdsValue) {
 func (r *report) info(labels map[string]string, env func(string) string) traces.Info {
 	host, _ := os.Hostname() // it can be left out
 	return traces.Info{
-		RunID: r.RunID, Device: r.Device, Preset: r.Preset, Labels: labels,
+		RunID: r.RunID, Device: r.Device, Preset: r.Preset, Labels: labels, Fault: r.Fault,
 		TraceParent: r.TraceParent, ServiceVersion: version,
 		Host: host, Env: env,
 	}
@@ -120,6 +121,9 @@ func indentMore(text string) string {
 
 func (r *report) writeText(w io.Writer, color bool) error {
 	fmt.Fprintf(w, "\n%s: %d ranks on %s, %s, %s, run %s\n", r.Workflow, r.Ranks, r.Device, r.outcome(), seconds(r.WallSecs), r.RunID)
+	if r.Fault != "" {
+		fmt.Fprintf(w, "made wrong on purpose: %s\n", r.Fault)
+	}
 	if err := r.Summary.WriteTable(w, color); err != nil {
 		return err
 	}
