@@ -22,10 +22,13 @@ type handler func(c *call) error
 type function struct {
 	row    *abi.Row
 	checks []check
-	sizes  []check // parameters of role Size, which are many and seldom wrong
+	sized  []uint8 // parameters of role Size, which are many and seldom wrong
+	sizes  []check // the same
+	direct handler // nil, or handle for parameters with which nothing is wrong, else errIndirect
 	handle handler
 	waits  bool // it has a timeout
 	counts bool // its output, a count, is written on failure too
+	points bool // it has a pointer
 }
 
 // call is one call in progress: the raw arguments, and by role what they were
@@ -36,18 +39,23 @@ type call struct {
 	stream device.Stream
 	event  device.Event
 	comm   *comm
+	placed bool         // the sides of op are where they must be, and need not be checked
 	buffer [2]op.Buffer // in the order of the parameters
 	in     []byte       // the In or InStruct parameter
 	out    [2][]byte    // in the order of the parameters
 }
 
+// errIndirect says that the parameters must be decoded one by one, to find what
+// is wrong with them. It never leaves the package.
+var errIndirect = errors.New("indirect")
+
 // check is how one parameter is decoded.
 type check struct {
 	role     abi.Role
-	name     string
-	param    int
-	position int    // among the parameters of its role
-	length   int    // parameter that holds the length, -1 if it is one
+	param    uint8
+	position uint8  // among the parameters of its role
+	length   int8   // parameter that holds the length, -1 if it is one
+	name     string // of the parameter
 	unit     uint64 // bytes of one
 	align    uint64
 	values   uint64 // of an Enum: how many there are
@@ -63,15 +71,12 @@ var (
 
 // Call runs the handler and leaves the errno where wazero expects it.
 func (f *function) Call(ctx context.Context, guest api.Module, stack []uint64) {
-	i, ok := ctx.Value(instanceKey{}).(*Instance)
-	if !ok {
-		panic(errors.New("guest called without the context of its module.Instance"))
-	}
-	if guest != i.guest {
+	i := instanceOf(ctx)
+	if f.points && guest != i.guest {
 		i.adopt(guest)
 	}
-	if err := i.abortError(); err != nil {
-		panic(&UnwindError{Call: f.row.Name, Err: err})
+	if i.aborted.Load() != nil {
+		panic(&UnwindError{Call: f.row.Name, Err: i.abortError()})
 	}
 	c := &i.call
 	c.stack = stack
@@ -84,6 +89,11 @@ func (f *function) Call(ctx context.Context, guest api.Module, stack []uint64) {
 }
 
 func (f *function) run(c *call) error {
+	if f.direct != nil {
+		if err := f.direct(c); err != errIndirect {
+			return err
+		}
+	}
 	for n := range f.checks {
 		k := &f.checks[n]
 		if err := c.decode(k); err != nil {
@@ -106,8 +116,8 @@ func (f *function) run(c *call) error {
 // one.
 func (f *function) checkSizes(stack []uint64) error {
 	all := uint64(0)
-	for n := range f.sizes {
-		all |= stack[f.sizes[n].param]
+	for _, param := range f.sized {
+		all |= stack[param]
 	}
 	if all <= math.MaxInt64 {
 		return nil
@@ -146,15 +156,19 @@ func (c *call) decode(k *check) (err error) {
 	v := c.stack[k.param]
 	switch k.role {
 	case abi.Stream:
-		c.stream, err = c.streams.get(v)
+		s := c.streams.find(v)
+		if s == nil {
+			return c.streams.refusal(v)
+		}
+		c.stream = s.value
 	case abi.EventH:
 		c.event, err = c.events.get(v)
 	case abi.Comm:
 		c.comm, err = c.comms.get(v)
 	case abi.Buffer:
-		s, err := c.buffers.slot(v)
-		if err != nil {
-			return err
+		s := c.buffers.find(v)
+		if s == nil {
+			return c.buffers.refusal(v)
 		}
 		c.buffer[k.position] = s.value.Buffer
 	case abi.Rank:

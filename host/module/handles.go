@@ -2,6 +2,7 @@ package module
 
 import (
 	"iter"
+	"math"
 
 	"github.com/ccrun/ccrun/host/abi"
 )
@@ -41,8 +42,8 @@ type table[T any] struct {
 
 type slot[T any] struct {
 	value      T
+	handle     uint64 // of the present use, 0 if there is none
 	generation uint32 // of the present or the last use, from 1
-	live       bool
 }
 
 // full is the refusal to make another object, nil if there is room.
@@ -63,14 +64,18 @@ func (t *table[T]) add(v T) uint64 {
 		t.slots = append(t.slots, slot[T]{})
 	}
 	s := &t.slots[index]
-	s.value, s.live = v, true
 	s.generation++
+	s.value, s.handle = v, uint64(t.kind)<<56|uint64(s.generation)<<32|uint64(index)
 	t.live++
-	return t.handle(index)
+	return s.handle
 }
 
-func (t *table[T]) handle(index uint32) uint64 {
-	return uint64(t.kind)<<56 | uint64(t.slots[index].generation)<<32 | uint64(index)
+// find gives the slot of a live handle, nil if it is none.
+func (t *table[T]) find(handle uint64) *slot[T] {
+	if index := handle & math.MaxUint32; index < uint64(len(t.slots)) && t.slots[index].handle == handle && handle != 0 {
+		return &t.slots[index]
+	}
+	return nil
 }
 
 func (t *table[T]) get(handle uint64) (T, error) {
@@ -83,18 +88,22 @@ func (t *table[T]) get(handle uint64) (T, error) {
 }
 
 func (t *table[T]) slot(handle uint64) (*slot[T], error) {
+	if s := t.find(handle); s != nil {
+		return s, nil
+	}
+	return nil, t.refusal(handle)
+}
+
+// refusal is what is wrong with a handle that is not live.
+func (t *table[T]) refusal(handle uint64) error {
 	index, generation := uint32(handle), uint32(handle>>32)&maxGeneration
-	if handleKind(handle>>56) != t.kind || uint64(index) >= uint64(len(t.slots)) {
-		return nil, errBadHandle
-	}
-	s := &t.slots[index]
 	switch {
-	case generation == 0 || generation > s.generation:
-		return nil, errBadHandle
-	case !s.live || generation < s.generation:
-		return nil, errStale
+	case handleKind(handle>>56) != t.kind, uint64(index) >= uint64(len(t.slots)):
+		return errBadHandle
+	case generation == 0, generation > t.slots[index].generation:
+		return errBadHandle
 	}
-	return s, nil
+	return errStale
 }
 
 // remove makes a handle stale. A slot whose generations are used up is not
@@ -105,7 +114,7 @@ func (t *table[T]) remove(handle uint64) error {
 		return err
 	}
 	var none T
-	s.value, s.live = none, false
+	s.value, s.handle = none, 0
 	t.live--
 	t.removed++
 	if s.generation < maxGeneration {
@@ -118,7 +127,7 @@ func (t *table[T]) remove(handle uint64) error {
 func (t *table[T]) all() iter.Seq2[uint64, T] {
 	return func(yield func(uint64, T) bool) {
 		for index := range t.slots {
-			if t.slots[index].live && !yield(t.handle(uint32(index)), t.slots[index].value) {
+			if s := &t.slots[index]; s.handle != 0 && !yield(s.handle, s.value) {
 				return
 			}
 		}

@@ -31,7 +31,13 @@ func (c *call) decodeOp(b *opStruct, kind op.Kind) (*op.Op, error) {
 	if b[63] != 0 {
 		return nil, errReserved
 	}
-	o := c.begin(kind)
+	var o *op.Op
+	switch kind {
+	case op.Copy, op.Put, op.Get:
+		o = c.beginTransfer(kind)
+	default:
+		o = c.begin(kind)
+	}
 	decodeTerm(&o.Term, b)
 	if err := c.trace.checkTerm(&o.Term); err != nil {
 		return nil, err
@@ -47,13 +53,7 @@ type opStruct = [abi.OpBytes]byte
 func (c *call) decodeFields(o *op.Op, b *opStruct) error {
 	switch o.Kind {
 	case op.Copy, op.Put, op.Get:
-		if err := c.dst(o, b); err != nil {
-			return err
-		}
-		if err := c.src(o, b); err != nil {
-			return err
-		}
-		return opBytes(o, b)
+		return c.transferFields(o, b)
 	case op.Signal, op.Wait:
 		o.Value = get64(b[48:])
 		return c.peer(o, b)
@@ -88,6 +88,20 @@ func (c *call) decodeFields(o *op.Op, b *opStruct) error {
 		o.Event = e
 		return inField("event", err)
 	}
+}
+
+// transferFields reads the fields of a copy, put or get: all at once, and one
+// by one only to find what is wrong.
+func (c *call) transferFields(o *op.Op, b *opStruct) error {
+	dst, src := c.buffers.find(get64(b[8:])), c.buffers.find(get64(b[24:]))
+	to, from, bytes := get64(b[16:]), get64(b[32:]), get64(b[40:])
+	if dst == nil || src == nil || to|from|bytes > math.MaxInt64 {
+		return first(c.dst(o, b), c.src(o, b), opBytes(o, b))
+	}
+	o.Dst.Buf, o.Dst.Off = dst.value.Buffer, int64(to)
+	o.Src.Buf, o.Src.Off = src.value.Buffer, int64(from)
+	o.Bytes, c.placed = int64(bytes), placed(o.Kind, &dst.value, &src.value)
+	return nil
 }
 
 func (c *call) dst(o *op.Op, b *opStruct) error {

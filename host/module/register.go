@@ -95,12 +95,14 @@ func functions() ([]*function, error) {
 	if len(handlers) != len(abi.Table) {
 		return nil, fmt.Errorf("%d handlers for the %d rows of the table", len(handlers), len(abi.Table))
 	}
+	direct := map[string]handler{"copy": copyDirect, "put": putDirect, "get": getDirect}
 	all := make([]*function, len(abi.Table))
 	for n := range abi.Table {
 		if handlers[n].name != abi.Table[n].Name {
 			return nil, fmt.Errorf("handler %s stands where the table has %s", handlers[n].name, abi.Table[n].Name)
 		}
 		all[n] = newFunction(&abi.Table[n], handlers[n].handle)
+		all[n].direct = direct[handlers[n].name]
 	}
 	return all, nil
 }
@@ -114,15 +116,16 @@ func newFunction(row *abi.Row, handle handler) *function {
 	for n := range row.Params {
 		p := &row.Params[n]
 		k := newCheck(row, n)
-		k.position = position[p.Role]
+		k.position = uint8(position[p.Role])
 		position[p.Role]++
 		switch p.Role {
 		case abi.In, abi.Out, abi.InStruct:
 			f.checks = append(f.checks, k)
+			f.points = true
 		case abi.Stream, abi.EventH, abi.Comm, abi.Buffer, abi.Rank, abi.Enum:
 			others = append(others, k)
 		case abi.Size:
-			f.sizes = append(f.sizes, k)
+			f.sizes, f.sized = append(f.sizes, k), append(f.sized, k.param)
 		case abi.Timeout:
 			f.waits = true
 		case abi.Scalar, abi.Len:
@@ -134,9 +137,9 @@ func newFunction(row *abi.Row, handle handler) *function {
 
 func newCheck(row *abi.Row, n int) check {
 	p := &row.Params[n]
-	k := check{role: p.Role, name: p.Name, param: n, length: -1, unit: uint64(p.Bytes), align: alignment(p), tooLarge: errNegative}
+	k := check{role: p.Role, name: p.Name, param: uint8(n), length: -1, unit: uint64(p.Bytes), align: alignment(p), tooLarge: errNegative}
 	if n+1 < len(row.Params) && row.Params[n+1].Role == abi.Len {
-		k.length = n + 1
+		k.length = int8(n + 1)
 	}
 	if p.Role == abi.Enum {
 		k.values = enumValues(p.Type)

@@ -1,6 +1,8 @@
 package module
 
 import (
+	"math"
+
 	"github.com/ccrun/ccrun/host/abi"
 	"github.com/ccrun/ccrun/host/op"
 )
@@ -15,14 +17,28 @@ func (c *call) begin(kind op.Kind) *op.Op {
 	o.Event, o.Result = nil, nil
 	o.Gemm, o.Comm, o.Call = nil, nil, nil
 	o.Term = op.Term{}
+	c.placed = false
+	return o
+}
+
+// beginTransfer is begin for one who sets what every transfer has.
+func (c *call) beginTransfer(kind op.Kind) *op.Op {
+	o := &c.op
+	o.Kind, o.Type, o.Red, o.SourceCount = kind, 0, 0, 0
+	o.Peer, o.Slot, o.Value = -1, 0, 0
+	o.Event, o.Result = nil, nil
+	o.Gemm, o.Comm, o.Call = nil, nil, nil
+	c.placed = false
 	return o
 }
 
 // submitOne gives o to the call's stream. What the table promises and devices
 // cannot know is checked here: which side of a transfer may be a peer's.
 func (c *call) submitOne(o *op.Op) error {
-	if err := c.checkPlaces(o); err != nil {
-		return err
+	if !c.placed {
+		if err := c.checkPlaces(o); err != nil {
+			return err
+		}
 	}
 	if err := c.stream.Submit(o); err != nil {
 		return explain(o, err)
@@ -80,6 +96,32 @@ func (c *call) transfer(kind op.Kind) error {
 	o.Bytes = c.int64(5)
 	o.Term = c.trace.term
 	return c.submitOne(o)
+}
+
+func copyDirect(c *call) error { return c.transferDirect(op.Copy) }
+func putDirect(c *call) error  { return c.transferDirect(op.Put) }
+func getDirect(c *call) error  { return c.transferDirect(op.Get) }
+
+// transferDirect is transfer with its parameters as they came: schedules call
+// it for every slice.
+func (c *call) transferDirect(kind op.Kind) error {
+	p := (*[6]uint64)(c.stack)
+	s, dst, src := c.streams.find(p[0]), c.buffers.find(p[1]), c.buffers.find(p[3])
+	if s == nil || dst == nil || src == nil || p[2]|p[4]|p[5] > math.MaxInt64 {
+		return errIndirect
+	}
+	o := c.beginTransfer(kind)
+	o.Dst.Buf, o.Dst.Off = dst.value.Buffer, int64(p[2])
+	o.Src.Buf, o.Src.Off = src.value.Buffer, int64(p[4])
+	o.Bytes, o.Term = int64(p[5]), c.trace.term
+	c.stream, c.placed = s.value, placed(kind, &dst.value, &src.value)
+	return c.submitOne(o)
+}
+
+// placed reports whether the sides of a transfer are for certain where they
+// must be. A buffer that was looked up may be own all the same.
+func placed(kind op.Kind, dst, src *buffer) bool {
+	return (dst.share == nil || kind == op.Put) && (src.share == nil || kind == op.Get)
 }
 
 // signal submits the raising of a slot at a peer. invalid: no such slot.

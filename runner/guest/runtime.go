@@ -122,10 +122,11 @@ type Exit struct {
 }
 
 // Run runs a compiled guest to its end. ctx must carry the state that host
-// functions need; it does not stop the guest.
+// functions need; it does not stop the guest. It is what they get, as it is:
+// each of them looks for its state there.
 func (r *Runtime) Run(ctx context.Context, compiled wazero.CompiledModule, path string, w WASI) Exit {
-	ctx = experimental.WithMemoryAllocator(ctx, r.memory)
-	m, err := r.wazero.InstantiateModule(ctx, compiled, w.config(filepath.Base(path)))
+	loading := experimental.WithMemoryAllocator(ctx, r.memory)
+	m, err := r.wazero.InstantiateModule(loading, compiled, w.config(filepath.Base(path)))
 	if err != nil {
 		return exitOf(compiled.Name(), err)
 	}
