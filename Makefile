@@ -4,6 +4,7 @@ FUZZTIME ?= 10s
 SOAKTIME ?= 10m
 SOAKSEED ?= 0
 BENCHCOUNT ?= 10
+STRAGGLERTIME ?= 20m
 RANKS ?= 4
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
@@ -68,6 +69,11 @@ fuzz: ## run each fuzz target for FUZZTIME (10s)
 soak: ## call random collectives for SOAKTIME (10m) and watch the ranks' memory; SOAKSEED=n replays
 	@.ci/install go
 	$(GO) test ./cmd/ccrun -run '^TestSoak$$' -count 1 -timeout 0 -v -args -soak $(SOAKTIME) -soakseed $(SOAKSEED)
+
+.PHONY: straggler
+straggler: ## slow one rank down in 20 runs of each of eight workloads, and see that it is named, and nobody in 20 others
+	@.ci/install go
+	$(GO) test ./cmd/ccrun -run '^TestStragglers$$' -count 1 -timeout 0 -v -args -stragglers 20 -stragglertime $(STRAGGLERTIME)
 
 .PHONY: bench
 bench: ## run the benchmarks into bench.txt, for benchstat, then compare with Open MPI
