@@ -38,7 +38,10 @@ func launch(ctx context.Context, c Config, place *place) (*Result, error) {
 		return nil, refusal(err)
 	}
 	if c.Ready != nil {
-		c.Ready(l.dir.path)
+		if err := c.Ready(Start{RunID: l.runID, RunDir: l.dir.path, Device: opener.Name, Ranks: c.Ranks}); err != nil {
+			_ = l.dir.remove()
+			return nil, err
+		}
 	}
 	supervisor, err := l.run(ctx)
 	if err != nil {

@@ -42,9 +42,9 @@ type Config struct {
 	Pin        bool // rank i to processor i
 	Prefix     bool // put the rank before each line of output
 
-	Stdout, Stderr io.Writer           // guests' output, whole lines
-	Progress       io.Writer           // a terminal to show progress on, nil for none
-	Ready          func(runDir string) // called by the launcher before ranks run; nil for nothing
+	Stdout, Stderr io.Writer         // guests' output, whole lines
+	Progress       io.Writer         // a terminal to show progress on, nil for none
+	Ready          func(Start) error // called by the launcher before ranks run, which an error prevents; nil for nothing
 
 	Self     string // path of the ccrun binary to start ranks with
 	Env      func(string) string
@@ -54,6 +54,14 @@ type Config struct {
 
 	stopGrace time.Duration // for ranks that are told to stop, 0 for killGrace
 	lockLimit time.Duration // to wait for the run directory, 0 for lockTimeout
+}
+
+// Start is what is known of a run before its ranks run.
+type Start struct {
+	RunID  string
+	RunDir string // where the flight files will be
+	Device string
+	Ranks  int
 }
 
 // Limits of the number of ranks.

@@ -134,19 +134,29 @@ func (g *gathering) draftOf(drafts map[uint32]*draft, sequence uint32) *draft {
 func (g *gathering) draft(key collectiveKey) *draft {
 	d := g.byKey[key]
 	if d == nil {
-		d = &draft{Collective: Collective{Sequence: key.sequence, Group: key.group, Ranks: g.run.size}}
+		d = newDraft(key, g.run.size)
 		g.byKey[key] = d
 	}
 	return d
 }
 
+func newDraft(key collectiveKey, size int) *draft {
+	return &draft{Collective: Collective{Sequence: key.sequence, Group: key.group, Ranks: size}}
+}
+
 func isCollective(rec *flight.Record) bool { return op.Kind(rec.Kind) == op.Collective }
 
-// addMark enters a rank's record of the collective as a whole. The lowest rank
-// says what the collective is.
+// addMark enters a rank's record of the collective as a whole.
 func (g *gathering) addMark(key collectiveKey, log *flight.Log, rec *flight.Record) *draft {
 	d := g.draft(key)
-	says := claimOf(log.Rank, rec, g.run.size)
+	d.addMark(log, rec, g.run.size)
+	return d
+}
+
+// addMark enters what a rank says of a collective, in a run of the given size.
+// The lowest rank says what the collective is.
+func (d *draft) addMark(log *flight.Log, rec *flight.Record, size int) {
+	says := claimOf(log.Rank, rec, size)
 	if !d.described() {
 		d.claim = says
 		d.Op, d.Bytes, d.Type, d.Ranks = says.op, says.bytes, says.dtype, says.ranks
@@ -157,7 +167,6 @@ func (g *gathering) addMark(key collectiveKey, log *flight.Log, rec *flight.Reco
 		d.Disagreement = fmt.Sprintf("%s: %s, %s", d.label(), d.claim, says)
 	}
 	d.Parts = append(d.Parts, Part{Rank: log.Rank, Start: rec.Start, Finish: rec.End, Status: rec.Status, Marked: true, number: rec.Collective})
-	return d
 }
 
 // described reports whether a rank has said what the collective is.

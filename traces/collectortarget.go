@@ -15,20 +15,21 @@ import (
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 )
 
-// collectorTarget is where spans go, and how.
+// collectorTarget is where spans or metrics go, and how.
 type collectorTarget struct {
 	endpoint *url.URL
 	grpc     bool
 }
 
-// newCollectorTarget reads the variables that say where spans go. The clients
-// read them as well; what they would misread in silence is an error here.
-func newCollectorTarget(info *Info) (collectorTarget, error) {
-	endpoint, err := exportEndpoint(info)
+// newCollectorTarget reads the variables that say where a signal goes. The
+// clients read them as well; what they would misread in silence is an error
+// here.
+func newCollectorTarget(info *Info, s signal) (collectorTarget, error) {
+	endpoint, err := exportEndpoint(info, s)
 	if err != nil {
 		return collectorTarget{}, err
 	}
-	protocol := firstOf(info, "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
+	protocol := s.setting(info, "PROTOCOL")
 	if protocol == "" && endpoint.Port() == "4317" {
 		protocol = "grpc" // the port that is registered for it
 	}
@@ -59,7 +60,7 @@ func (t collectorTarget) defaultAddress() string {
 
 // client makes the client, which reads the other variables itself.
 func (t collectorTarget) client(info *Info) otlptrace.Client {
-	hasTimeout := firstOf(info, "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT") != ""
+	hasTimeout := signalTraces.setting(info, "TIMEOUT") != ""
 	if t.grpc {
 		return t.newGRPCClient(hasTimeout)
 	}
@@ -95,7 +96,7 @@ func (t collectorTarget) newHTTPClient(hasTimeout bool) otlptrace.Client {
 // CollectorName is the endpoint that spans go to, fit for a message; "" if
 // the environment names none that can be used.
 func CollectorName(info Info) string {
-	target, err := newCollectorTarget(&info)
+	target, err := newCollectorTarget(&info, signalTraces)
 	if err != nil {
 		return ""
 	}
@@ -109,11 +110,11 @@ const ProbeTimeout = 500 * time.Millisecond
 // listens. nil also stands for what cannot be known, and for exporting that is
 // turned off.
 func ProbeOTLP(ctx context.Context, info Info) error {
-	why, err := exportDisabled(&info)
+	why, err := exportDisabled(&info, signalTraces)
 	if why != "" || err != nil {
 		return err
 	}
-	target, err := newCollectorTarget(&info)
+	target, err := newCollectorTarget(&info, signalTraces)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ const (
 // error. It returns in bounded time. An error is worth one warning; the run
 // itself was fine.
 func ExportOTLP(ctx context.Context, r *Run, info Info, o SpanOptions) (ExportStats, error) {
-	if why, err := exportDisabled(&info); why != "" || err != nil {
+	if why, err := exportDisabled(&info, signalTraces); why != "" || err != nil {
 		return ExportStats{Disabled: why}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, exportTimeout)
@@ -55,7 +55,7 @@ func ExportOTLP(ctx context.Context, r *Run, info Info, o SpanOptions) (ExportSt
 // startClient makes the client of the protocol asked for, after a look whether
 // anybody listens at all: the clients take longer to find that out.
 func startClient(ctx context.Context, info *Info) (otlptrace.Client, error) {
-	target, err := newCollectorTarget(info)
+	target, err := newCollectorTarget(info, signalTraces)
 	if err != nil {
 		return nil, err
 	}

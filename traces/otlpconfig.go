@@ -7,19 +7,34 @@ import (
 	"strings"
 )
 
+// signal is one of OpenTelemetry's, as it stands in the names of variables.
+type signal string
+
+const (
+	signalTraces  signal = "TRACES"
+	signalMetrics signal = "METRICS"
+)
+
+// setting is a variable of the exporters: the signal's own comes before the one
+// for all signals.
+func (s signal) setting(info *Info, name string) string {
+	return firstOf(info, "OTEL_EXPORTER_OTLP_"+string(s)+"_"+name, "OTEL_EXPORTER_OTLP_"+name)
+}
+
 // exportDisabled says why the environment turns exporting off, or that it asks
 // for an exporter that is not there.
-func exportDisabled(info *Info) (why string, err error) {
+func exportDisabled(info *Info, s signal) (why string, err error) {
 	if strings.EqualFold(info.env("OTEL_SDK_DISABLED"), "true") {
 		return "OTEL_SDK_DISABLED is true", nil
 	}
-	switch name := info.env("OTEL_TRACES_EXPORTER"); name {
+	variable := "OTEL_" + string(s) + "_EXPORTER"
+	switch name := info.env(variable); name {
 	case "", "otlp":
 		return "", nil
 	case "none":
-		return "OTEL_TRACES_EXPORTER is none", nil
+		return variable + " is none", nil
 	default:
-		return "", fmt.Errorf("OTEL_TRACES_EXPORTER is %q: the exporters are otlp and none", name)
+		return "", fmt.Errorf("%s is %q: the exporters are otlp and none", variable, name)
 	}
 }
 
@@ -27,8 +42,8 @@ var errNoScheme = errors.New("it needs a scheme, as in http://localhost:4318")
 
 // exportEndpoint checks the endpoint, which the exporters would otherwise
 // misread in silence.
-func exportEndpoint(info *Info) (*url.URL, error) {
-	text := firstOf(info, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+func exportEndpoint(info *Info, s signal) (*url.URL, error) {
+	text := s.setting(info, "ENDPOINT")
 	if text == "" {
 		return &url.URL{}, nil // the exporter's default: this host
 	}

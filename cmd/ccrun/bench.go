@@ -138,7 +138,10 @@ func (m *measurement) config(path string) runner.Config {
 
 // begin notes where the run is. The head of the table names processes, which
 // are not there yet.
-func (m *measurement) begin(dir string) { m.dir = dir }
+func (m *measurement) begin(start runner.Start) error {
+	m.dir = start.RunDir
+	return nil
+}
 
 // row prints a row, below the head if it is the first.
 func (m *measurement) row(row *bench.Row, outOfPlace, inPlace *bench.Timing) {

@@ -45,9 +45,30 @@ func (e *export) json(path string) error {
 	return err
 }
 
-// otlp sends spans to the collector that the environment names. That the
-// environment turns this off is worth a word if a flag asked for it.
+// otlp sends spans and metrics to the collector that the environment names.
+// Where spans did not get through, metrics are not tried.
 func (e *export) otlp(asked bool) error {
+	if err := e.otlpSpans(asked); err != nil {
+		return err
+	}
+	return e.otlpMetrics()
+}
+
+// otlpMetrics sends metrics, unless they are not wanted.
+func (e *export) otlpMetrics() error {
+	stats, err := traces.ExportMetrics(e.ctx, e.run, e.info)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w (%v)", err, stats)
+	case stats.Disabled == "" && !e.quiet:
+		fmt.Fprintf(e.state.stderr, "ccrun: %d points of metrics exported to %s\n", stats.Points, stats.Collector)
+	}
+	return nil
+}
+
+// otlpSpans sends spans. That the environment turns this off is worth a word
+// if a flag asked for it.
+func (e *export) otlpSpans(asked bool) error {
 	stats, err := traces.ExportOTLP(e.ctx, e.run, e.info, e.spans)
 	e.count("otlp", stats)
 	switch {

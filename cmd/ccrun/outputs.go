@@ -31,13 +31,15 @@ type outputKind struct {
 	argument string // what stands behind the equals sign, "" for nothing
 	example  string
 	write    func(e *export, argument string) error
+	check    func(argument string) error // what can be told at once, nil for nothing
 }
 
 // outputKinds are in the order in which help shows them.
 var outputKinds = []outputKind{
-	{"otlp", "", "otlp", func(e *export, _ string) error { return e.otlp(true) }},
-	{"json", "FILE", "json=spans.json", (*export).json},
-	{"html", "FILE", "html=run.html", (*export).html},
+	{name: "otlp", example: "otlp", write: func(e *export, _ string) error { return e.otlp(true) }},
+	{name: "json", argument: "FILE", example: "json=spans.json", write: (*export).json},
+	{name: "html", argument: "FILE", example: "html=run.html", write: (*export).html},
+	{name: "prometheus", argument: "ADDRESS", example: "prometheus=localhost:9464", write: servedAlready, check: checkAddress},
 }
 
 // laterOutputs are reserved.
@@ -98,6 +100,11 @@ func (v *outputsValue) Set(text string) error {
 	case kind.argument != "" && argument == "":
 		return hinted(name+" needs a "+strings.ToLower(kind.argument), "-o "+kind.example)
 	}
+	if kind.check != nil {
+		if err := kind.check(argument); err != nil {
+			return err
+		}
+	}
 	*v = append(*v, output{kind, argument})
 	return nil
 }
@@ -144,8 +151,12 @@ func (v outputsValue) write(e *export) (failed []failure) {
 	for i := range v {
 		note(v[i].String(), v[i].kind.write(e, v[i].argument))
 	}
-	if !v.names("otlp") && v.wantsOTLP(e.state.env) {
+	switch {
+	case v.names("otlp"):
+	case v.wantsOTLP(e.state.env):
 		note("otlp", e.otlp(false))
+	case e.state.env("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT") != "":
+		note("otlp", e.otlpMetrics())
 	}
 	return failed
 }

@@ -50,7 +50,7 @@ Metrics of --threshold, with STAT one of ` + traces.ThresholdStats() + `:
 // reportRun does for a kept run what the end of a run does. The exit code
 // tells of thresholds only: the run's own is part of the report.
 func reportRun(c *cli.Context, s *state, o *runOptions, dir string) error {
-	if err := o.outputs.check(); err != nil {
+	if err := errors.Join(o.outputs.check(), o.outputs.refuseLive()); err != nil {
 		return err
 	}
 	r, err := readReport(dir)

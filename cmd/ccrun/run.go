@@ -158,8 +158,14 @@ func runWorkflow(parent context.Context, s *state, o *runOptions, args cli.Args)
 	ctx, stop := interruptible(parent, s)
 	defer stop()
 	c := o.config(s, args.First(), args.Tail())
-	c.Ready = func(string) { o.warned = o.outputs.probe(ctx, s) }
+	var live liveMetrics
+	defer live.close()
+	c.Ready = func(start runner.Start) error {
+		o.warned = o.outputs.probe(ctx, s)
+		return live.serve(s, o, start)
+	}
 	result, err := runner.Run(ctx, c)
+	live.finish()
 	if err != nil {
 		return cmp.Or(context.Cause(ctx), err) // what a signal cut short fails in odd ways
 	}
