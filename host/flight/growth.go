@@ -2,10 +2,16 @@ package flight
 
 import "golang.org/x/sys/unix"
 
-// growAhead is how many records before its end the file begins to grow: the
-// new blocks and pages, a millisecond of the kernel's time, are ready when
-// they are needed.
+// growAhead is how many records before its end the file begins to grow, so
+// that the new blocks are ready when they are needed.
 const growAhead = segment / RecordBytes / 2
+
+// stepRecords is how many records' pages are made present at a time, by who
+// needs the first of them: the kernel zeroes pages, and what it has just zeroed
+// is still in a near cache when it is written. A thread that did so ahead would
+// take the processor from the guest for a millisecond, and the ranks of a
+// collective, each at another time, would wait for one another.
+const stepRecords = 1024
 
 // room reports whether record i has a place, and sees to it that the next ones
 // will have.
@@ -14,8 +20,14 @@ func (w *Writer) room(i int64) bool {
 	if i >= grown {
 		return w.grow(i)
 	}
-	if ahead := w.ahead.Load(); i >= ahead && ahead < grown && w.ahead.CompareAndSwap(ahead, grown) {
-		go w.grow(grown)
+	for ahead := w.ahead.Load(); i >= ahead; ahead = w.ahead.Load() {
+		if w.ahead.CompareAndSwap(ahead, ahead+stepRecords) {
+			at := headerBytes + ahead*RecordBytes
+			w.touch(at, at+stepRecords*RecordBytes)
+			if ahead%(segment/RecordBytes) == segment/RecordBytes-growAhead {
+				go w.grow(grown)
+			}
+		}
 	}
 	return true
 }
@@ -42,7 +54,6 @@ func (w *Writer) grow(i int64) bool {
 			w.limit.Store(grown)
 			return false
 		}
-		w.touch(at, at+n)
 		w.setGrown(grown + n/RecordBytes)
 	}
 	return true
@@ -51,7 +62,6 @@ func (w *Writer) grow(i int64) bool {
 // setGrown says how many records the file can hold now.
 func (w *Writer) setGrown(records int64) {
 	w.header.grown.Store(records)
-	w.ahead.Store(records - growAhead)
 }
 
 // touch makes pages present for writing, so that Append does not fault.

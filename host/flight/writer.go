@@ -27,7 +27,7 @@ type Writer struct {
 	file   *os.File
 
 	limit atomic.Int64 // records that the file will ever hold
-	ahead atomic.Int64 // the record at which growing is due, before it is needed
+	ahead atomic.Int64 // the record from which on pages are not known to be present
 
 	mu    sync.Mutex // guards growing and names
 	names map[string]uint16
@@ -74,7 +74,8 @@ func (w *Writer) mapFile(capacityRecords int64) error {
 		return fmt.Errorf("map: %w", err)
 	}
 	w.mem, w.header = mem, headerOf(mem)
-	w.touch(0, headerBytes+segment)
+	w.touch(0, headerBytes+stepRecords*RecordBytes)
+	w.ahead.Store(stepRecords)
 	w.limit.Store(capacityRecords)
 	w.setGrown(segment / RecordBytes)
 	return nil
