@@ -21,9 +21,8 @@ func (w *Writer) room(i int64) bool {
 		return w.grow(i)
 	}
 	for ahead := w.ahead.Load(); i >= ahead; ahead = w.ahead.Load() {
-		if w.ahead.CompareAndSwap(ahead, ahead+stepRecords) {
-			at := headerBytes + ahead*RecordBytes
-			w.touch(at, at+stepRecords*RecordBytes)
+		if end := min(ahead+stepRecords, grown); w.ahead.CompareAndSwap(ahead, end) {
+			w.touch(headerBytes+ahead*RecordBytes, headerBytes+end*RecordBytes)
 			if ahead%(segment/RecordBytes) == segment/RecordBytes-growAhead {
 				go w.grow(grown)
 			}
@@ -66,7 +65,6 @@ func (w *Writer) setGrown(records int64) {
 
 // touch makes pages present for writing, so that Append does not fault.
 func (w *Writer) touch(from, to int64) {
-	to = min(to, int64(len(w.mem)))
 	const populateWrite = 23 // MADV_POPULATE_WRITE, Linux 5.14; older kernels fault on first use
 	_ = unix.Madvise(w.mem[from:to], populateWrite)
 }
