@@ -72,6 +72,7 @@ func useEverything(t *testing.T, run *Run) {
 	if _, err := json.Marshal(s); err != nil {
 		t.Fatal(err)
 	}
+	readTable(t, run)
 }
 
 // FuzzThreshold parses anything without panic, and what it accepts it can

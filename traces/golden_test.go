@@ -79,6 +79,11 @@ func show(t *testing.T, d *datadriven.TestData, run *Run) string {
 		}
 	case "spans":
 		b.WriteString(describeSpans(slices.Collect(Spans(run, testInfo(d), spanOptions(t, d)))))
+	case "csv":
+		if err := WriteCSV(&b, run); err != nil {
+			t.Fatal(err)
+		}
+		return strings.ReplaceAll(b.String(), "\r\n", "\n")
 	case "threshold":
 		for line := range strings.Lines(d.Input) {
 			th, err := ParseThreshold(strings.TrimSpace(line))
