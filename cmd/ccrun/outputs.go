@@ -38,12 +38,13 @@ type outputKind struct {
 var outputKinds = []outputKind{
 	{name: "otlp", example: "otlp", write: func(e *export, _ string) error { return e.otlp(true) }},
 	{name: "json", argument: "FILE", example: "json=spans.json", write: (*export).json},
+	{name: "csv", argument: "FILE", example: "csv=run.csv", write: func(e *export, path string) error { return traces.WriteCSVFile(path, e.run) }},
 	{name: "html", argument: "FILE", example: "html=run.html", write: (*export).html},
 	{name: "prometheus", argument: "ADDRESS", example: "prometheus=localhost:9464", write: servedAlready, check: checkAddress},
 }
 
 // laterOutputs are reserved.
-var laterOutputs = []string{"perfetto", "csv"}
+var laterOutputs = []string{"perfetto"}
 
 // outputNames lists what -o takes.
 func outputNames() string {
