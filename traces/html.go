@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/ccrun/ccrun/traces/html"
 )
@@ -29,7 +31,7 @@ func WriteHTML(w io.Writer, r *Run, info Info, p HTMLPage) error {
 		return err
 	}
 	out := bufio.NewWriterSize(w, 1<<20)
-	if err := page.Write(out, newHTMLData(r).write); err != nil {
+	if err := page.Write(out, newHTMLData(r, p.Summary).write); err != nil {
 		return err
 	}
 	if err := out.Flush(); err != nil {
@@ -51,7 +53,7 @@ func (p *HTMLPage) page(r *Run, info *Info) (*html.Page, error) {
 	}
 	return &html.Page{
 		Title: printable(p.Workflow), Outcome: p.Outcome, Good: p.Good, Verdict: p.Verdict,
-		Facts: p.facts(r, info), Findings: p.findings(r), Table: collectiveTable(p.Summary), Text: text.String(),
+		Facts: p.facts(r, info), Alarms: p.alarms(r), Table: collectiveTable(p.Summary), Explains: explanations(p.Summary), Text: text.String(),
 	}, nil
 }
 
@@ -75,37 +77,61 @@ func (p *HTMLPage) facts(r *Run, info *Info) []html.Fact {
 	return facts
 }
 
-// findings are sentences on what stands out.
-func (p *HTMLPage) findings(r *Run) []string {
-	var out []string
-	out = append(out, p.Thresholds...)
+// alarms are sentences on what should not be as it is.
+func (p *HTMLPage) alarms(r *Run) []string {
+	out := slices.Clone(p.Thresholds)
 	s := p.Summary
+	for i := range s.Stragglers {
+		out = append(out, s.Stragglers[i].Text)
+	}
 	for i := range s.Collectives {
-		out = append(out, s.Collectives[i].findings()...)
+		out = append(out, s.Collectives[i].alarms()...)
 	}
 	if len(s.Missing) > 0 {
-		out = append(out, fmt.Sprintf("The records of %s are missing, first of rank %d: times are lower bounds.", plural(int64(len(s.Missing)), "rank"), s.Missing[0]))
+		out = append(out, fmt.Sprintf("the records of %s are missing, first of rank %d: times are lower bounds", plural(int64(len(s.Missing)), "rank"), s.Missing[0]))
 	}
 	for _, err := range r.Damaged {
-		out = append(out, "Left out: "+printable(err.Error()))
+		out = append(out, "left out: "+printable(err.Error()))
 	}
 	if s.Records.Dropped > 0 {
-		out = append(out, fmt.Sprintf("%s had no room and are missing.", plural(s.Records.Dropped, "record")))
+		out = append(out, plural(s.Records.Dropped, "record")+" had no room and are missing")
 	}
 	return out
 }
 
-// findings are what is odd about the collectives of a row.
-func (c *CollectiveStats) findings() []string {
+// alarms are what is wrong with the collectives of a row.
+func (c *CollectiveStats) alarms() []string {
 	var out []string
 	if c.Incomplete > 0 {
-		out = append(out, fmt.Sprintf("%s: %d not completed.", c.title(), c.Incomplete))
+		out = append(out, fmt.Sprintf("%s: %d not completed", c.title(), c.Incomplete))
 	}
-	if c.Disagreeing > 0 {
-		out = append(out, fmt.Sprintf("%s: ranks disagree on %d, first %s.", c.title(), c.Disagreeing, c.Disagreement))
+	var t table
+	t.oddities(c)
+	for _, line := range linesOf(&t) {
+		out = append(out, c.title()+": "+line)
 	}
-	if c.Broken > 0 {
-		out = append(out, fmt.Sprintf("%s: broken terms in %d, first %s.", c.title(), c.Broken, c.Breach))
+	return out
+}
+
+// explanations are what the printed summary says beyond figures, by kind of
+// collective.
+func explanations(s *Summary) []html.Explanation {
+	var out []html.Explanation
+	for i := range s.Collectives {
+		var t table
+		t.explain(&s.Collectives[i])
+		if lines := linesOf(&t); len(lines) > 0 {
+			out = append(out, html.Explanation{Title: printable(s.Collectives[i].title()), Lines: lines})
+		}
+	}
+	return out
+}
+
+// linesOf gives the lines of a table without their indentation.
+func linesOf(t *table) []string {
+	var out []string
+	for line := range strings.Lines(t.String()) {
+		out = append(out, strings.TrimSpace(line))
 	}
 	return out
 }

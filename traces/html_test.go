@@ -29,7 +29,8 @@ func TestHTMLData(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d := newHTMLData(rec.open(t))
+	run := rec.open(t)
+	d := newHTMLData(run, Summarize(run))
 	want := `rank 0 stream -1 lane 0: mark@50 c1=false
 rank 0 stream 0 lane 0: barrier@20 c1=false
 rank 0 stream 1 lane 0: put@110 c1=true put@200 c1=true
@@ -102,7 +103,7 @@ func TestHTMLOfNothing(t *testing.T) {
 	if err := WriteHTML(&b, run, Info{}, HTMLPage{Summary: Summarize(run)}); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(b.String(), "<li>Left out: ") {
+	if !strings.Contains(b.String(), "<li>left out: ") {
 		t.Error("the page does not say which file was left out")
 	}
 }

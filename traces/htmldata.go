@@ -23,6 +23,7 @@ type htmlData struct {
 	base        int64
 	collectives []*Collective
 	rows        []htmlRow
+	paths       []htmlSegment
 	names       []string
 	nameIndex   map[string]uint32
 	leftOut     int64
@@ -49,6 +50,7 @@ type htmlHeader struct {
 	Operations  int             `json:"operations"`
 	Flows       int             `json:"flows"`
 	Slices      int             `json:"slices"`
+	Segments    int             `json:"segments"` // of critical paths
 	LeftOut     int64           `json:"left_out"`
 }
 
@@ -58,7 +60,7 @@ type htmlHeaderRow struct {
 	Lanes  []int `json:"lanes"` // operations of each
 }
 
-func newHTMLData(r *Run) *htmlData {
+func newHTMLData(r *Run, s *Summary) *htmlData {
 	d := &htmlData{run: r, collectives: r.Collectives(), nameIndex: make(map[string]uint32)}
 	d.base, _ = r.extent()
 	index := make(map[collectiveKey]int, len(d.collectives))
@@ -73,6 +75,7 @@ func newHTMLData(r *Run) *htmlData {
 	for i, log := range r.logs {
 		d.addRank(log, newPlacement(numbers, marks[i], index))
 	}
+	d.addPaths(s, index)
 	return d
 }
 
@@ -190,7 +193,7 @@ func (d *htmlData) write(w io.Writer) error {
 	parts, flows := d.parts(), d.flows()
 	pieces := d.slices()
 	records := d.records()
-	labels := d.labels()
+	labels, kinds := d.labels(), d.pathKinds()
 	header, err := json.Marshal(d.header(len(parts), len(records), len(flows), len(pieces)))
 	if err != nil {
 		return err
@@ -201,13 +204,15 @@ func (d *htmlData) write(w io.Writer) error {
 	d.writeOperations(out, records)
 	d.writeFlows(out, flows)
 	writeSlices(out, pieces)
+	d.writePaths(out, kinds)
 	return out.Flush()
 }
 
 func (d *htmlData) header(parts, operations, flows, pieces int) *htmlHeader {
 	h := &htmlHeader{
 		Ranks: d.run.size, Kinds: kindNames(), Names: d.names, Rows: []htmlHeaderRow{},
-		Collectives: len(d.collectives), Parts: parts, Operations: operations, Flows: flows, Slices: pieces, LeftOut: d.leftOut,
+		Collectives: len(d.collectives), Parts: parts, Operations: operations, Flows: flows, Slices: pieces,
+		Segments: len(d.paths), LeftOut: d.leftOut,
 	}
 	for _, row := range d.rows {
 		counts := make([]int, len(row.lanes))

@@ -20,9 +20,16 @@ type Page struct {
 	Good     bool   // the run went well
 	Facts    []Fact // under the title
 	Verdict  string // why the run ended badly, "" if it did not
-	Findings []string
-	Table    Table  // a row per kind of collective
-	Text     string // the summary as it is printed
+	Alarms   []string
+	Table    Table         // a row per kind of collective
+	Explains []Explanation // what the times in it are made of
+	Text     string        // the summary as it is printed
+}
+
+// Explanation is what is said of one kind of collective.
+type Explanation struct {
+	Title string
+	Lines []string
 }
 
 // Fact is a name and a value.

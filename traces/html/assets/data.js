@@ -95,6 +95,10 @@ function readSlices(r, n) {
   return { n, collective: r.differences(n), time: r.numbers(n) };
 }
 
+function readSegments(r, n) {
+  return { n, collective: r.differences(n), rank: r.differences(n), start: r.numbers(n), time: r.numbers(n), kind: r.differences(n) };
+}
+
 // readPayload gives the header and the tables.
 async function readPayload(text) {
   const r = new Columns(await inflate(bytesOfBase64(text)));
@@ -106,5 +110,6 @@ async function readPayload(text) {
     operations: readOperations(r, header.operations),
     flows: readFlows(r, header.flows),
     slices: readSlices(r, header.slices),
+    segments: readSegments(r, header.segments),
   };
 }

@@ -84,6 +84,7 @@ const keyActions = {
   "0": (t) => t.view.showAll(),
   "[": (t) => t.showCollective(-1),
   "]": (t) => t.showCollective(1),
+  m: showSlowest,
   ",": (t) => t.step(-1),
   ".": (t) => t.step(1),
   n: (t) => t.find(true),

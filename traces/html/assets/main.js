@@ -3,7 +3,7 @@
 
 const pageElements = [
   "timeline", "overview", "tooltip", "details", "search", "matches", "group", "legend", "hint", "chart", "figures", "term", "heat",
-  "measure", "theme", "loading", "zoom-in", "zoom-out", "zoom-all", "previous", "next", "panels",
+  "measure", "theme", "loading", "zoom-in", "zoom-out", "zoom-all", "previous", "next", "slowest", "panels",
 ];
 
 function findElements() {
@@ -23,6 +23,17 @@ function fillLegend(timeline) {
     });
     page.legend.append(element("label", { class: "class-" + c.name }, box, element("i"), c.name));
   });
+}
+
+// fillPathSwitch shows and hides critical paths, if there are any.
+function fillPathSwitch(timeline) {
+  if (timeline.model.segments.n === 0) return;
+  const box = element("input", { type: "checkbox", checked: "" });
+  box.addEventListener("change", () => {
+    timeline.painter.showPaths = box.checked;
+    timeline.draw();
+  });
+  timeline.page.legend.append(element("label", { class: "path", title: "of the slowest collective of each kind, and of the median one" }, box, element("i"), "critical path"));
 }
 
 function fillGroups(timeline) {
@@ -59,7 +70,7 @@ function listenToSearch(timeline) {
 
 function listenToButtons(timeline) {
   const { page } = timeline;
-  const keys = { "zoom-in": "+", "zoom-out": "-", "zoom-all": "f", previous: "[", next: "]" };
+  const keys = { "zoom-in": "+", "zoom-out": "-", "zoom-all": "f", previous: "[", next: "]", slowest: "m" };
   for (const [id, key] of Object.entries(keys)) {
     page[id].addEventListener("click", () => {
       keyActions[key](timeline);
@@ -105,6 +116,7 @@ function begin(tables, page) {
   page.panels.hidden = false;
   const timeline = new Timeline(model, page);
   fillLegend(timeline);
+  fillPathSwitch(timeline);
   fillGroups(timeline);
   refilter(timeline);
   listenToPointer(timeline);

@@ -27,6 +27,7 @@ class Painter {
     this.clipped(gutterWidth, 0, () => this.bands());
     this.clipped(gutterWidth, view.header, () => {
       this.operations();
+      this.paths();
       this.arrows(marks);
       this.frames(marks);
     });
@@ -201,6 +202,30 @@ class Painter {
       drawn = end;
       this.fill(theme.part, x, y, Math.max(1, end - x - 1), 2);
     }
+  }
+
+  // paths draws critical paths: along the upper edge of the rank that they lead
+  // through, and from rank to rank where they change.
+  paths() {
+    const { context: c, model, view, theme } = this, { n, collective, rank, start, time } = model.segments;
+    if (!this.showPaths) return;
+    c.strokeStyle = theme.danger;
+    c.lineWidth = 2.5;
+    c.lineJoin = "round";
+    c.beginPath();
+    for (let i = 0, last = -1; i < n; i++) {
+      const x = view.x(start[i]), end = view.x(start[i] + time[i]), row = model.rowsOfRank.get(rank[i]);
+      if (!row || end < gutterWidth - 50 || x > view.width + 50) {
+        last = -1;
+        continue;
+      }
+      const y = view.top(row[0]) - 1;
+      if (last === collective[i]) c.lineTo(x, y);
+      else c.moveTo(x, y);
+      c.lineTo(end, y);
+      last = collective[i];
+    }
+    c.stroke();
   }
 
   frames({ hovered, selected }) {

@@ -15,6 +15,7 @@ class Timeline {
     this.overview = new Overview(page.overview, model, this.view, () => this.draw());
     this.marks = { ...noMarks };
     this.pending = false;
+    this.painter.showPaths = true;
     this.restyle();
     this.resize();
     this.view.showAll();
@@ -164,6 +165,16 @@ class Timeline {
     view.show(start[c] - cct[c] * 0.04, start[c] + cct[c] * 1.04);
     this.draw();
   }
+}
+
+// showSlowest zooms to the slowest collective, of those that count.
+function showSlowest(timeline) {
+  const { model, filter, view } = timeline, { start, cct, n } = model.collectives, keep = keeper(model, filter.group);
+  let slowest = -1;
+  for (let c = 0; c < n; c++) {
+    if (keep(c) && (slowest < 0 || cct[c] > cct[slowest])) slowest = c;
+  }
+  if (slowest >= 0) view.show(start[slowest] - cct[slowest] * 0.04, start[slowest] + cct[slowest] * 1.04);
 }
 
 // placeBeside puts a tooltip beside a point, inside the window.
