@@ -31,6 +31,7 @@ demo: ## run a verified ring all-gather, written in Go, on four ranks
 .PHONY: test
 test: ## install what the tests need, then run vet and all tests
 	@.ci/install go clang
+	@.ci/install browser
 	@.ci/jaeger
 	$(GO) vet ./...
 	@$(GO) run .ci/tests.go -timeout 5m ./...
