@@ -77,6 +77,12 @@ func (r *Run) CriticalPath(c *Collective) []analysis.Segment {
 	return analysis.CriticalPath(d.parts, d.activities)
 }
 
+// rankNumber is a rank's own number of a collective.
+type rankNumber struct {
+	rank   int
+	number uint32
+}
+
 // pathDraft is what the critical path of a collective is computed from.
 type pathDraft struct {
 	parts      []analysis.Part

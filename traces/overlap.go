@@ -44,19 +44,19 @@ type placedInterval struct {
 // overlaps gives the overlap of the whole run, and adds that of each row's
 // collectives to the row.
 func (r *Run) overlaps(rows map[rowKey]*row) (total analysis.Overlap) {
-	byNumber := make(map[rankNumber]placedPart)
+	byRank := make(map[int][]placedPart)
 	for _, row := range rows {
 		for _, c := range row.counted {
 			for i := range c.Parts {
 				p := &c.Parts[i]
-				byNumber[rankNumber{p.Rank, p.number}] = placedPart{row, p}
+				byRank[p.Rank] = append(byRank[p.Rank], placedPart{row, p})
 			}
 		}
 	}
 	for _, log := range r.logs {
 		communication, compute := communicationOf(log)
 		compute = analysis.Union(compute)
-		overlapByRow(log.Rank, communication, compute, byNumber)
+		overlapByRow(byRank[log.Rank], communication, compute)
 		whole := make([]analysis.Interval, len(communication))
 		for i := range communication {
 			whole[i] = communication[i].Interval
@@ -64,12 +64,6 @@ func (r *Run) overlaps(rows map[rowKey]*row) (total analysis.Overlap) {
 		total.Add(analysis.OverlapOf(analysis.Union(whole), compute))
 	}
 	return total
-}
-
-// rankNumber is a rank's own number of a collective.
-type rankNumber struct {
-	rank   int
-	number uint32
 }
 
 // placedPart is a rank's part of a collective and its row.
@@ -111,34 +105,39 @@ func communicates(rec *flight.Record) bool {
 	}
 }
 
-// overlapByRow adds a rank's overlap in each collective to the row of it.
-func overlapByRow(rank int, communication []placedInterval, compute []analysis.Interval, rows map[rankNumber]placedPart) {
+// overlapByRow adds a rank's overlap in each collective to the row of it. It
+// sorts the communication.
+func overlapByRow(parts []placedPart, communication []placedInterval, compute []analysis.Interval) {
 	slices.SortFunc(communication, func(a, b placedInterval) int {
 		return cmp.Or(cmp.Compare(a.collective, b.collective), cmp.Compare(a.Start, b.Start))
 	})
 	var own []analysis.Interval
-	for rest := communication; len(rest) > 0; {
-		n := 1
-		for n < len(rest) && rest[n].collective == rest[0].collective {
-			n++
-		}
-		if place, ok := rows[rankNumber{rank, rest[0].collective}]; ok {
-			own = own[:0]
-			for i := range rest[:n] {
-				own = append(own, rest[i].Interval)
+	for _, p := range parts {
+		window := p.part.window()
+		from, _ := slices.BinarySearchFunc(communication, p.part.number, func(v placedInterval, number uint32) int {
+			return cmp.Compare(v.collective, number)
+		})
+		own = own[:0]
+		for _, v := range communication[from:] {
+			if v.collective != p.part.number {
+				break
 			}
-			place.add(analysis.Union(own), compute)
+			own = append(own, analysis.Interval{Start: max(v.Start, window.Start), End: min(v.End, window.End)})
 		}
-		rest = rest[n:]
+		p.row.overlap.Add(overlapWithin(window, analysis.Union(own), compute))
 	}
 }
 
-func (p placedPart) add(communication, compute []analysis.Interval) {
-	window := analysis.Interval{Start: p.part.Start, End: p.part.Finish}
+// window is the time that a rank takes part.
+func (p *Part) window() analysis.Interval { return analysis.Interval{Start: p.Start, End: p.Finish} }
+
+// overlapWithin is the overlap of communication, all of it within the window,
+// with computation.
+func overlapWithin(window analysis.Interval, communication, compute []analysis.Interval) analysis.Overlap {
 	near := analysis.Within(compute, window)
-	p.row.overlap.Add(analysis.Overlap{
+	return analysis.Overlap{
 		Communication: analysis.Length(communication),
 		Compute:       analysis.Common([]analysis.Interval{window}, near),
 		Both:          analysis.Common(communication, near),
-	})
+	}
 }

@@ -124,7 +124,8 @@ type row struct {
 	stragglers map[int]int   // rank -> collectives that it delayed
 	counted    []*Collective // that make up the statistics
 	flows      flowTally
-	scores     analysis.Scores
+	paces      analysis.Paces
+	scores     *analysis.Scores
 	overlap    analysis.Overlap
 }
 
@@ -157,7 +158,7 @@ func (s *Summary) addRows(rows map[rowKey]*row) {
 	var scores analysis.Scores
 	for key, r := range rows {
 		s.Collectives = append(s.Collectives, r.stats(key.collectiveOp))
-		scores.Merge(&r.scores)
+		scores.Merge(r.scores)
 	}
 	var stragglers []Straggler
 	s.rankScores, stragglers = scoresOf(&scores)
@@ -193,7 +194,7 @@ func (r *row) add(c *Collective) {
 		r.rcct = append(r.rcct, c.Transfers[i].RCCT())
 	}
 	r.flows.add(c)
-	r.scores.Add(workOf(c))
+	r.paces.Add(workOf(c))
 }
 
 // slowest is the collective that took longest, the first one if several did,
@@ -222,7 +223,8 @@ func (r *row) stats(collectiveOp op.CollectiveOp) CollectiveStats {
 	out := r.CollectiveStats
 	out.CCT, out.RCCT, out.FCT = timesOf(r.cct), timesOf(r.rcct), timesOf(r.flows.all())
 	out.Flows, out.Overlap = r.flows.stats(), overlapStats(r.overlap)
-	out.RankScores, out.Stragglers = scoresOf(&r.scores)
+	r.scores = r.paces.Scores()
+	out.RankScores, out.Stragglers = scoresOf(r.scores)
 	if out.CCT != nil {
 		out.AlgBW, out.BusBW = bandwidth(collectiveOp, out.Bytes, out.Ranks, out.CCT.P50)
 	}

@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -26,18 +25,6 @@ const (
 	// rank is away.
 	minDeviations = 3
 )
-
-// Work is an operation that a rank carried out itself, waiting for nobody.
-// Only those of one class are compared.
-type Work struct {
-	Rank  int
-	Class uint64
-	Bytes int64
-	Nanos int64
-}
-
-// pace is nanoseconds a byte.
-func (w *Work) pace() float64 { return float64(w.Nanos) / float64(w.Bytes) }
 
 // Scores are how the ranks did in a number of collectives.
 type Scores struct {
@@ -76,20 +63,13 @@ type Score struct {
 	Straggler bool
 }
 
-// Add enters what all ranks did in one collective. It sorts the list.
-func (s *Scores) Add(work []Work) {
-	if s.byRank == nil {
-		s.byRank = make(map[int]*history)
-	}
-	for rank, sum := range sumsOf(work) {
+// add enters one collective.
+func (s *Scores) add(ranks map[int]*rankSums) {
+	for rank, sum := range ranks {
 		if sum.own <= 0 || sum.others <= 0 {
 			continue
 		}
-		h := s.byRank[rank]
-		if h == nil {
-			h = new(history)
-			s.byRank[rank] = h
-		}
+		h := s.history(rank)
 		h.collectives = append(h.collectives, collectiveScore{
 			relative: min(1, sum.others/sum.own), pace: sum.own / sum.bytes,
 			excess: (sum.own - sum.others) / sum.operations,
@@ -97,97 +77,28 @@ func (s *Scores) Add(work []Work) {
 	}
 }
 
-// Merge adds the collectives of other scores, whose individual scores are set.
+func (s *Scores) history(rank int) *history {
+	h := s.byRank[rank]
+	if h == nil {
+		h = new(history)
+		s.byRank[rank] = h
+	}
+	return h
+}
+
+// Merge adds the collectives of other scores.
 func (s *Scores) Merge(other *Scores) {
 	if s.byRank == nil {
 		s.byRank = make(map[int]*history)
 	}
-	other.compareToBest()
 	for rank, h := range other.byRank {
-		if s.byRank[rank] == nil {
-			s.byRank[rank] = new(history)
-		}
-		s.byRank[rank].collectives = append(s.byRank[rank].collectives, h.collectives...)
+		mine := s.history(rank)
+		mine.collectives = append(mine.collectives, h.collectives...)
 	}
 }
 
-// rankSums is one rank's time in one collective, and what the same bytes would
-// have taken the others.
-type rankSums struct{ own, others, bytes, operations float64 }
-
-// sumsOf adds up over classes. A class that only one rank has tells nothing.
-func sumsOf(work []Work) map[int]*rankSums {
-	slices.SortFunc(work, func(a, b Work) int {
-		return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.pace(), b.pace()))
-	})
-	sums := make(map[int]*rankSums)
-	for rest := work; len(rest) > 0; {
-		n := runLength(rest, func(w *Work) bool { return w.Class == rest[0].Class })
-		addClass(sums, rest[:n])
-		rest = rest[n:]
-	}
-	return sums
-}
-
-func runLength(work []Work, same func(*Work) bool) int {
-	n := 1
-	for n < len(work) && same(&work[n]) {
-		n++
-	}
-	return n
-}
-
-// addClass enters operations of one class, in order of rank and pace.
-func addClass(sums map[int]*rankSums, work []Work) {
-	type rankPace struct {
-		rank              int
-		fast, usual       float64
-		bytes, operations float64
-	}
-	var ranks []rankPace
-	for rest := work; len(rest) > 0; {
-		n := runLength(rest, func(w *Work) bool { return w.Rank == rest[0].Rank })
-		p := rankPace{rank: rest[0].Rank, fast: rest[(n-1)/4].pace(), usual: rest[(n-1)/2].pace(), operations: float64(n)}
-		for i := range rest[:n] {
-			p.bytes += float64(rest[i].Bytes)
-		}
-		ranks = append(ranks, p)
-		rest = rest[n:]
-	}
-	if len(ranks) < 2 {
-		return
-	}
-	usual := make([]float64, len(ranks))
-	for i := range ranks {
-		usual[i] = ranks[i].usual
-	}
-	slices.Sort(usual)
-	for i := range ranks {
-		p := &ranks[i]
-		sum := sums[p.rank]
-		if sum == nil {
-			sum = new(rankSums)
-			sums[p.rank] = sum
-		}
-		sum.own += p.fast * p.bytes
-		sum.others += medianWithout(usual, p.usual) * p.bytes
-		sum.bytes += p.bytes
-		sum.operations += p.operations
-	}
-}
-
-// medianWithout is the median of sorted values without one of them: of an even
-// number the upper one of the two, since a rank is to be called slow with care.
-func medianWithout(sorted []float64, one float64) float64 {
-	middle := (len(sorted) - 1) / 2
-	if at, _ := slices.BinarySearch(sorted, one); at <= middle {
-		middle++
-	}
-	return sorted[middle]
-}
-
-// compareToBest sets the individual scores, once. The best is the tenth
-// percentile, so that one lucky collective does not make all others slow.
+// compareToBest sets the individual scores. The best is the tenth percentile,
+// so that one lucky collective does not make all others slow.
 func (s *Scores) compareToBest() {
 	for _, h := range s.byRank {
 		paces := make([]float64, 0, len(h.collectives))
@@ -197,9 +108,8 @@ func (s *Scores) compareToBest() {
 		slices.Sort(paces)
 		best := paces[(len(paces)-1)/10]
 		for i := range h.collectives {
-			if c := &h.collectives[i]; c.individual == 0 {
-				c.individual = min(1, best/c.pace)
-			}
+			c := &h.collectives[i]
+			c.individual = min(1, best/c.pace)
 		}
 	}
 }
@@ -207,7 +117,6 @@ func (s *Scores) compareToBest() {
 // Ranks gives the scores of all ranks that could be compared with others, in
 // order.
 func (s *Scores) Ranks() []Score {
-	s.compareToBest()
 	scores := make([]Score, 0, len(s.byRank))
 	for _, rank := range slices.Sorted(maps.Keys(s.byRank)) {
 		scores = append(scores, s.score(rank))

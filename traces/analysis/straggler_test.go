@@ -19,7 +19,7 @@ type fleet struct {
 }
 
 func (f fleet) scores(r *rand.Rand) *Scores {
-	var s Scores
+	var p Paces
 	for c := range f.collectives {
 		var work []Work
 		for rank := range f.ranks {
@@ -35,9 +35,9 @@ func (f fleet) scores(r *rand.Rand) *Scores {
 			}
 		}
 		r.Shuffle(len(work), func(i, j int) { work[i], work[j] = work[j], work[i] })
-		s.Add(work)
+		p.Add(work)
 	}
-	return &s
+	return p.Scores()
 }
 
 func stragglers(s *Scores) (ranks []int) {
@@ -89,16 +89,16 @@ func TestVerdicts(t *testing.T) {
 
 // TestScoreOfOneClass checks the numbers of a score by hand.
 func TestScoreOfOneClass(t *testing.T) {
-	var s Scores
+	var p Paces
 	for i := range 10 {
 		nanos := int64(3000)
 		if i < 5 {
 			nanos = 6000
 		}
-		s.Add([]Work{{0, 1, 1000, 1000}, {1, 1, 1000, 1000}, {2, 1, 1000, nanos}, {2, 2, 1000, 5}})
+		p.Add([]Work{{0, 1, 1000, 1000}, {1, 1, 1000, 1000}, {2, 1, 1000, nanos}, {2, 2, 1000, 5}})
 	}
 	want := Score{Rank: 2, Relative: 1. / 6, Individual: 0.5, BytesPerSec: 1e9 / 6, OthersBytesPerSec: 1e9, Slow: 10, Collectives: 10, Straggler: true}
-	got := s.Ranks()[2]
+	got := p.Scores().Ranks()[2]
 	for _, pair := range [][2]float64{
 		{got.Relative, want.Relative}, {got.Individual, want.Individual}, {got.BytesPerSec, want.BytesPerSec},
 		{got.OthersBytesPerSec, want.OthersBytesPerSec},
