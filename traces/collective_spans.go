@@ -58,7 +58,7 @@ func (e *emitter) collective(c *Collective) {
 
 // counts says how many spans the collective has at each level.
 func (s *scene) counts() (n [flight.LevelMessage + 1]int) {
-	var chunks, flows, slices, messages int
+	var chunks, flows, pieces, messages int
 	for i := range s.c.Transfers {
 		t := &s.c.Transfers[i]
 		for _, rank := range [...]int32{t.Source, t.Dest} {
@@ -67,14 +67,14 @@ func (s *scene) counts() (n [flight.LevelMessage + 1]int) {
 			}
 		}
 		flows += len(t.Flows)
-		slices += len(t.Slices) + len(t.Sends)
+		pieces += t.sliceSpans()
 		for j := range t.Flows {
 			messages += len(t.Flows[j].Messages)
 		}
 	}
 	n[flight.LevelCollective] = 1 + len(s.c.Parts)
 	n[flight.LevelFlow] = n[flight.LevelCollective] + chunks + flows
-	n[flight.LevelSlice] = n[flight.LevelFlow] + slices + len(s.c.Local)
+	n[flight.LevelSlice] = n[flight.LevelFlow] + pieces + len(s.c.Local)
 	n[flight.LevelMessage] = n[flight.LevelSlice] + messages
 	return n
 }
@@ -146,14 +146,14 @@ type end struct {
 	slice      term
 	rank, peer int32
 	at         stretch
-	moves      bool // this end moves the bytes, so flows and messages are its own
+	alone      bool // this end moves all bytes
 }
 
 // ends are the source's and the destination's end.
 func (t *Transfer) ends() (source, dest end) {
 	at := stretch{t.Start, t.End}
-	source = end{Transfer: t, chunk: termChunkSend, slice: termSliceSend, rank: t.Source, peer: t.Dest, at: at, moves: !t.Pulled}
-	dest = end{Transfer: t, chunk: termChunkRecv, slice: termSliceRecv, rank: t.Dest, peer: t.Source, at: at, moves: t.Pulled}
+	source = end{Transfer: t, chunk: termChunkSend, slice: termSliceSend, rank: t.Source, peer: t.Dest, at: at, alone: !t.Pulled}
+	dest = end{Transfer: t, chunk: termChunkRecv, slice: termSliceRecv, rank: t.Dest, peer: t.Source, at: at, alone: !t.Pushed}
 	for i, sent := range t.Sends {
 		if i == 0 {
 			source.at = stretch{sent.Start, sent.End}
@@ -178,19 +178,26 @@ func (s *scene) transfer(t *Transfer) {
 	}
 	s.chunkSpan(&source, nil)
 	s.chunkSpan(&dest, fromSource)
-	mover := &source // its records say that it moves, so its file is there
-	if dest.moves {
-		mover = &dest
-	}
+	// The records of who moves say that it moves, so its file is there.
 	for i := range t.Flows {
-		s.flowSpan(mover, &t.Flows[i])
+		s.flowSpan(mover(&source, &dest, t.Flows[i].Pulled), &t.Flows[i])
 	}
 	if s.level >= flight.LevelSlice {
-		s.slices(&source, &dest, s.flowLinks(mover))
+		s.slices(&source, &dest)
 	}
 	if s.level >= flight.LevelMessage {
-		s.messages(mover)
+		for i := range t.Flows {
+			s.messages(mover(&source, &dest, t.Flows[i].Pulled), &t.Flows[i])
+		}
 	}
+}
+
+// mover is the end that moves what is pulled, or not pulled.
+func mover(source, dest *end, pulled bool) *end {
+	if pulled {
+		return dest
+	}
+	return source
 }
 
 func (s *scene) chunkSpan(e *end, links []Link) {
@@ -198,7 +205,7 @@ func (s *scene) chunkSpan(e *end, links []Link) {
 	if !ok {
 		return
 	}
-	if !e.moves { // what a peer does to a rank may begin before the rank does
+	if !e.alone { // what a peer does to a rank may begin before the rank does
 		e.at.start = min(max(e.at.start, part.start), part.end)
 		e.at.end = min(max(e.at.end, e.at.start), part.end)
 	}
@@ -229,6 +236,14 @@ func (e *end) flow(f *Flow) stretch { return stretch{f.Start, f.End}.within(e.at
 
 func (s *scene) flowID(e *end, f *Flow) SpanID {
 	p := e.place(termFlow)
-	p.flow = f.ID
+	p.flow, p.slice = f.ID, direction(f.Pulled)
 	return s.id.span(p)
+}
+
+// direction keeps apart what two ranks move from each other and to each other.
+func direction(pulled bool) uint32 {
+	if pulled {
+		return 1
+	}
+	return 0
 }

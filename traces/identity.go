@@ -53,7 +53,7 @@ type place struct {
 	step    uint16
 	flow    uint16
 	chunk   uint32
-	slice   uint32
+	slice   uint32 // of flows and messages, 1 if the destination moves them
 	message uint32 // position in the flow, or of local work in its collective
 }
 

@@ -1,14 +1,23 @@
 package traces
 
-import "github.com/ccrun/ccrun/host/op"
+import (
+	"cmp"
+	"slices"
 
-// flowLinks gives, for each slice, links to the flows that move it: a slice
-// and a flow both divide the chunk, so neither is the other's parent.
-func (s *scene) flowLinks(mover *end) map[uint32][]Link {
-	links := make(map[uint32][]Link, len(mover.Slices))
-	for i := range mover.Flows {
-		f := &mover.Flows[i]
-		link := Link{s.id.trace, s.flowID(mover, f)}
+	"github.com/ccrun/ccrun/host/op"
+)
+
+// flowLinks gives, for each slice that one end moves, links to the flows that
+// move it: a slice and a flow both divide the chunk, so neither is the other's
+// parent.
+func (s *scene) flowLinks(e *end, pulled bool) map[uint32][]Link {
+	links := make(map[uint32][]Link, len(e.Slices))
+	for i := range e.Flows {
+		f := &e.Flows[i]
+		if f.Pulled != pulled {
+			continue
+		}
+		link := Link{s.id.trace, s.flowID(e, f)}
 		for j := range f.Messages {
 			slice := f.Messages[j].Slice
 			if to := links[slice]; len(to) == 0 || to[len(to)-1] != link {
@@ -22,26 +31,40 @@ func (s *scene) flowLinks(mover *end) map[uint32][]Link {
 // slices emits the slices of a transfer: at the end that moves them, and if
 // both ends recorded theirs, at both, the receiver's linked to the sender's.
 // All are linked to their flows.
-func (s *scene) slices(source, dest *end, flows map[uint32][]Link) {
-	if !dest.moves {
-		for i := range source.Slices {
-			s.sliceSpan(source, &source.Slices[i], flows[source.Slices[i].ID])
-		}
-		return
-	}
-	sent := make(map[uint32]bool, len(source.Sends))
+func (s *scene) slices(source, dest *end) {
+	pushed, pulled := s.flowLinks(source, false), s.flowLinks(dest, true)
 	for i := range source.Sends {
-		sent[source.Sends[i].ID] = true
-		s.sliceSpan(source, &source.Sends[i], flows[source.Sends[i].ID])
+		piece := &source.Sends[i]
+		s.sliceSpan(source, piece, slices.Concat(pushed[piece.ID], pulled[piece.ID]))
 	}
-	for i := range dest.Slices {
-		piece := &dest.Slices[i]
-		links := flows[piece.ID]
-		if sent[piece.ID] {
-			links = append([]Link{{s.id.trace, s.sliceID(source, piece)}}, links...)
+	for i := range source.Slices {
+		piece := &source.Slices[i]
+		switch sent := source.sent(piece.ID); {
+		case piece.Pulled && sent:
+			s.sliceSpan(dest, piece, append([]Link{{s.id.trace, s.sliceID(source, piece)}}, pulled[piece.ID]...))
+		case piece.Pulled:
+			s.sliceSpan(dest, piece, pulled[piece.ID])
+		case !sent:
+			s.sliceSpan(source, piece, pushed[piece.ID])
 		}
-		s.sliceSpan(dest, piece, links)
 	}
+}
+
+// sent reports whether the source recorded sends of a slice.
+func (t *Transfer) sent(slice uint32) bool {
+	_, ok := slices.BinarySearchFunc(t.Sends, slice, func(s Slice, slice uint32) int { return cmp.Compare(s.ID, slice) })
+	return ok
+}
+
+// sliceSpans is how many spans the slices of a transfer have.
+func (t *Transfer) sliceSpans() int {
+	n := len(t.Sends)
+	for i := range t.Slices {
+		if t.Slices[i].Pulled || !t.sent(t.Slices[i].ID) {
+			n++
+		}
+	}
+	return n
 }
 
 func (s *scene) sliceSpan(e *end, piece *Slice, links []Link) {
@@ -69,26 +92,23 @@ func (s *scene) sliceID(e *end, piece *Slice) SpanID {
 	return s.id.span(p)
 }
 
-// messages emits the transport messages below the end that moves them. A
-// number that the guest gave twice must not make two spans one, so the
+// messages emits the transport messages of a flow below the end that moves it.
+// A number that the guest gave twice must not make two spans one, so the
 // position in the flow identifies them.
-func (s *scene) messages(e *end) {
-	for i := range e.Flows {
-		f := &e.Flows[i]
-		parent, whole := s.flowID(e, f), e.flow(f)
-		for j := range f.Messages {
-			m := &f.Messages[j]
-			at := e.place(termMessage)
-			at.flow, at.message = f.ID, uint32(j)
-			s.emit(termMessage, stretch{m.Start, m.End}.within(whole), &Span{
-				Trace: s.id.trace, ID: s.id.span(at), Parent: parent,
-				Attributes: []Attribute{
-					intAttr("ccl.message.id", m.ID), intAttr("ccl.flow.id", m.Flow), intAttr("ccl.slice.id", m.Slice), intAttr("ccl.bytes", m.Bytes),
-				},
-				Links:   []Link{{s.id.trace, s.sliceID(e, &Slice{ID: m.Slice})}},
-				Failure: failure(m.Status), Resource: s.resources.byRank[e.rank],
-			})
-		}
+func (s *scene) messages(e *end, f *Flow) {
+	parent, whole := s.flowID(e, f), e.flow(f)
+	for j := range f.Messages {
+		m := &f.Messages[j]
+		at := e.place(termMessage)
+		at.flow, at.slice, at.message = f.ID, direction(f.Pulled), uint32(j)
+		s.emit(termMessage, stretch{m.Start, m.End}.within(whole), &Span{
+			Trace: s.id.trace, ID: s.id.span(at), Parent: parent,
+			Attributes: []Attribute{
+				intAttr("ccl.message.id", m.ID), intAttr("ccl.flow.id", m.Flow), intAttr("ccl.slice.id", m.Slice), intAttr("ccl.bytes", m.Bytes),
+			},
+			Links:   []Link{{s.id.trace, s.sliceID(e, &Slice{ID: m.Slice})}},
+			Failure: failure(m.Status), Resource: s.resources.byRank[e.rank],
+		})
 	}
 }
 

@@ -58,8 +58,8 @@ type Transfer struct {
 	Pushed bool // the source moved it (put, or a send whose receive is missing)
 	Pulled bool // the destination moved it (get, recv)
 
-	Flows  []Flow  // by number
-	Slices []Slice // by number
+	Flows  []Flow  // by number, then by who moves it
+	Slices []Slice // likewise
 	Sends  []Slice // what the source's own send records say, if it sent
 }
 
@@ -70,6 +70,7 @@ type Flow struct {
 	End      int64
 	Bytes    int64
 	Status   uint8
+	Pulled   bool      // the destination moves it
 	Messages []Message // by start
 }
 
@@ -81,6 +82,7 @@ type Slice struct {
 	Bytes    int64
 	Messages int
 	Status   uint8
+	Pulled   bool // the destination moves it
 	Kind     op.Kind
 }
 

@@ -16,11 +16,26 @@ func byPair(a, b *Message) int {
 		cmp.Compare(a.Flow, b.Flow), cmp.Compare(a.Slice, b.Slice), cmp.Compare(a.ID, b.ID))
 }
 
-// byTransfer orders messages by transfer, flow and time.
+// byTransfer orders messages by transfer, flow, who moves them and time.
 func byTransfer(a, b *Message) int {
 	return cmp.Or(
 		cmp.Compare(a.Chunk, b.Chunk), cmp.Compare(a.Step, b.Step), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Dest, b.Dest),
-		cmp.Compare(a.Flow, b.Flow), cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End), cmp.Compare(a.ID, b.ID))
+		cmp.Compare(a.Flow, b.Flow), byMover(a.pulled(), b.pulled()),
+		cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End), cmp.Compare(a.ID, b.ID))
+}
+
+// pulled reports whether the destination moves the message.
+func (m *Message) pulled() bool { return m.Kind != op.Put && m.Kind != op.Send }
+
+// byMover orders what the source moves before what the destination does.
+func byMover(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
 }
 
 // sameTransfer reports whether two messages carry the same rank-chunk between
@@ -92,12 +107,14 @@ func group(messages, sends []Message) []Transfer {
 }
 
 // newTransfer makes a transfer of its messages, which are in order of flows.
+// What both ends move at the same time, each a part, is two flows even if they
+// have one number: nothing puts the one after the other.
 func newTransfer(messages []Message) Transfer {
 	first := &messages[0]
 	t := Transfer{Chunk: first.Chunk, Step: first.Step, Source: first.Source, Dest: first.Dest, Start: maxTime}
 	for rest := messages; len(rest) > 0; {
 		n := 1
-		for n < len(rest) && rest[n].Flow == rest[0].Flow {
+		for n < len(rest) && rest[n].Flow == rest[0].Flow && rest[n].pulled() == rest[0].pulled() {
 			n++
 		}
 		f := newFlow(rest[:n:n])
@@ -108,8 +125,8 @@ func newTransfer(messages []Message) Transfer {
 	}
 	t.Slices = slicesOf(messages)
 	for i := range messages {
-		pushed := messages[i].Kind == op.Put || messages[i].Kind == op.Send
-		t.Pushed, t.Pulled = t.Pushed || pushed, t.Pulled || !pushed
+		pulled := messages[i].pulled()
+		t.Pushed, t.Pulled = t.Pushed || !pulled, t.Pulled || pulled
 	}
 	return t
 }
@@ -118,7 +135,7 @@ func newTransfer(messages []Message) Transfer {
 // are posted together and carried out one after the other, so each counts from
 // the end of the one before it.
 func newFlow(messages []Message) Flow {
-	f := Flow{ID: messages[0].Flow, Messages: messages}
+	f := Flow{ID: messages[0].Flow, Pulled: messages[0].pulled(), Messages: messages}
 	for i := range messages {
 		m := &messages[i]
 		if m.Kind == op.Recv && i > 0 && messages[i-1].Kind == op.Recv {
@@ -151,22 +168,27 @@ func (t *Transfer) takeSends(sends []Message) []Message {
 	return sends[n:]
 }
 
-// slicesOf adds messages up by slice.
+// slicesOf adds messages up by slice and by who moves them.
 func slicesOf(messages []Message) []Slice {
 	if len(messages) == 0 {
 		return nil
 	}
+	type key struct {
+		slice  uint32
+		pulled bool
+	}
 	var out []Slice
-	at := make(map[uint32]int, 8)
+	at := make(map[key]int, 8)
 	last := -1 // most messages belong to the slice of the one before them or to a new one
 	for i := range messages {
 		m := &messages[i]
-		if last < 0 || out[last].ID != m.Slice {
-			j, ok := at[m.Slice]
+		is := key{m.Slice, m.pulled()}
+		if last < 0 || out[last].ID != is.slice || out[last].Pulled != is.pulled {
+			j, ok := at[is]
 			if !ok {
 				j = len(out)
-				at[m.Slice] = j
-				out = append(out, Slice{ID: m.Slice, Start: m.Start, Kind: m.Kind})
+				at[is] = j
+				out = append(out, Slice{ID: m.Slice, Pulled: is.pulled, Start: m.Start, Kind: m.Kind})
 			}
 			last = j
 		}
@@ -175,6 +197,8 @@ func slicesOf(messages []Message) []Slice {
 		s.Messages++
 		s.Status = max(s.Status, m.Status)
 	}
-	slices.SortFunc(out, func(a, b Slice) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(out, func(a, b Slice) int {
+		return cmp.Or(cmp.Compare(a.ID, b.ID), byMover(a.Pulled, b.Pulled))
+	})
 	return out
 }
