@@ -40,19 +40,26 @@ var outputKinds = []outputKind{
 	{name: "json", argument: "FILE", example: "json=spans.json", write: (*export).json},
 	{name: "csv", argument: "FILE", example: "csv=run.csv", write: func(e *export, path string) error { return traces.WriteCSVFile(path, e.run) }},
 	{name: "html", argument: "FILE", example: "html=run.html", write: (*export).html},
-	{name: "prometheus", argument: "ADDRESS", example: "prometheus=localhost:9464", write: servedAlready, check: checkAddress},
+	{name: prometheusOutput, argument: "ADDRESS", example: "prometheus=localhost:9464", write: servedAlready, check: checkAddress},
 }
 
 // laterOutputs are reserved.
 var laterOutputs = []string{"perfetto"}
 
 // outputNames lists what -o takes.
-func outputNames() string {
+func outputNames() string { return listOutputs(outputKinds) }
+
+// keptOutputNames lists what -o takes for a run that is over.
+func keptOutputNames() string {
+	return listOutputs(slices.DeleteFunc(slices.Clone(outputKinds), func(k outputKind) bool { return k.name == prometheusOutput }))
+}
+
+func listOutputs(kinds []outputKind) string {
 	var names []string
-	for i := range outputKinds {
-		name := outputKinds[i].name
-		if outputKinds[i].argument != "" {
-			name += "=" + outputKinds[i].argument
+	for i := range kinds {
+		name := kinds[i].name
+		if kinds[i].argument != "" {
+			name += "=" + kinds[i].argument
 		}
 		names = append(names, name)
 	}

@@ -30,7 +30,7 @@ func reportCommand(s *state) *cli.Command {
 Metrics of --threshold, with STAT one of ` + traces.ThresholdStats() + `:
 ` + traces.ThresholdMetrics(),
 		Flags: []cli.Flag{
-			valueFlag(&o.outputs, "also write the run to `OUTPUT`: "+outputNames()+" (repeatable)", "out", "o"),
+			valueFlag(&o.outputs, "also write the run to `OUTPUT`: "+keptOutputNames()+" (repeatable)", "out", "o"),
 			valueFlag(&o.thresholds, "exit with 99 unless `CONDITION` holds: 'cct.p99<5ms' (repeatable)", "threshold"),
 			valueFlag(&o.trace, "export spans of `LEVEL` and what is coarser: collective, flow, slice, message", "trace"),
 			valueFlag(&o.spansMax, "export `N` spans of a collective at most, and 100 times as many of the run", "trace-max-spans"),
