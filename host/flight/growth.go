@@ -11,7 +11,7 @@ const growAhead = segment / RecordBytes / 2
 // is still in a near cache when it is written. A thread that did so ahead would
 // take the processor from the guest for a millisecond, and the ranks of a
 // collective, each at another time, would wait for one another.
-const stepRecords = 1024
+const stepRecords = 256
 
 // room reports whether record i has a place, and sees to it that the next ones
 // will have.

@@ -74,8 +74,8 @@ func (w *Writer) mapFile(capacityRecords int64) error {
 		return fmt.Errorf("map: %w", err)
 	}
 	w.mem, w.header = mem, headerOf(mem)
-	w.touch(0, headerBytes+stepRecords*RecordBytes)
-	w.ahead.Store(stepRecords)
+	w.touch(0, headerBytes+segment)
+	w.ahead.Store(segment/RecordBytes - growAhead) // present too, but where growing is due
 	w.limit.Store(capacityRecords)
 	w.setGrown(segment / RecordBytes)
 	return nil
