@@ -106,16 +106,41 @@ func (r *Run) pathDrafts(collectives []*Collective) map[*Collective]*pathDraft {
 		drafts[c] = d
 	}
 	for _, log := range r.logs {
-		for rec := range log.Records() {
-			if rec.Collective == 0 || !believable(&rec) {
-				continue
-			}
-			if d := byNumber[rankNumber{log.Rank, rec.Collective}]; d != nil {
-				d.add(log, &rec)
-			}
+		computing := addActivities(log, byNumber)
+		for _, d := range drafts {
+			d.addComputing(log.Rank, computing)
 		}
 	}
 	return drafts
+}
+
+// addActivities enters a rank's records, and gives the times in which it
+// computed.
+func addActivities(log *flight.Log, drafts map[rankNumber]*pathDraft) []analysis.Interval {
+	var computing []analysis.Interval
+	for rec := range log.Records() {
+		if !believable(&rec) {
+			continue
+		}
+		if op.Kind(rec.Kind) == op.Gemm {
+			computing = append(computing, analysis.Interval{Start: rec.Start, End: rec.End})
+		}
+		if rec.Collective == 0 {
+			continue
+		}
+		if d := drafts[rankNumber{log.Rank, rec.Collective}]; d != nil {
+			d.add(log, &rec)
+		}
+	}
+	return analysis.Union(computing)
+}
+
+func (d *pathDraft) addComputing(rank int, computing []analysis.Interval) {
+	for i := range d.parts {
+		if p := &d.parts[i]; p.Rank == rank {
+			p.Computing = analysis.Within(computing, analysis.Interval{Start: p.Start, End: p.Finish})
+		}
+	}
 }
 
 // activityKind says what an operation is to a path, false if it cannot be on

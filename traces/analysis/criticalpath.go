@@ -45,6 +45,8 @@ type Part struct {
 	Rank          int
 	Start, Finish int64
 	Called        bool // the device carried it out as one call, whose waits are not on record
+	// Computing is when the rank computed, as a union, whatever for.
+	Computing []Interval
 }
 
 // CriticalPath goes back from the end of a collective, which is the end of the
@@ -132,13 +134,25 @@ func (w *walk) follow(rank int) {
 	}
 }
 
-// idle is time of a rank of which there is no record.
+// idle is time of a rank of which the collective has no record: the rank may
+// have computed something else.
 func (w *walk) idle(rank int, from int64) {
-	kind := HostSegment
-	if p := w.parts[rank]; p != nil && p.Called {
-		kind = WaitSegment
+	s := Segment{Rank: rank, Kind: HostSegment, Peer: -1, Activity: -1}
+	p := w.parts[rank]
+	switch {
+	case p == nil:
+	case p.Called:
+		s.Kind = WaitSegment
+	default:
+		near := Within(p.Computing, Interval{from, w.now})
+		for i := len(near) - 1; i >= 0; i-- {
+			w.back(max(near[i].End, from), s)
+			computing := s
+			computing.Kind = ComputeSegment
+			w.back(max(near[i].Start, from), computing)
+		}
 	}
-	w.back(from, Segment{Rank: rank, Kind: kind, Peer: -1, Activity: -1})
+	w.back(from, s)
 }
 
 // through goes back through an activity and gives the one that it waited for.

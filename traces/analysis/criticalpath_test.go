@@ -73,6 +73,9 @@ func TestCriticalPaths(t *testing.T) {
 		{"a call's waits", []Part{{Rank: 0, Start: 0, Finish: 100, Called: true}},
 			[]Activity{copying(10, 20, 0, 0, 0), copying(70, 100, 0, 0, 0)},
 			"wait 0 0..10, copy 0 10..20, wait 0 20..70, copy 0 70..100"},
+		{"computing meanwhile", []Part{{Rank: 0, Start: 0, Finish: 100, Computing: []Interval{{0, 15}, {30, 40}, {50, 75}}}},
+			[]Activity{copying(10, 20, 0, 0, 0), copying(70, 100, 0, 0, 0)},
+			"compute 0 0..10, copy 0 10..20, host 0 20..30, compute 0 30..40, host 0 40..50, compute 0 50..70, copy 0 70..100"},
 		{"a rank that left nothing", two, []Activity{signal(Wait, 10, 90, 1, 7, 1)},
 			"start_skew 1 0..10, wait 1 10..90, host 1 90..100"},
 	} {
@@ -221,7 +224,7 @@ func TestPathOfNonsense(t *testing.T) {
 		var parts []Part
 		for rank := range ranks {
 			start := r.Int64N(100)
-			parts = append(parts, Part{rank, start, start + r.Int64N(200), r.IntN(2) == 0})
+			parts = append(parts, Part{rank, start, start + r.Int64N(200), r.IntN(2) == 0, Union(randomIntervals(r))})
 		}
 		activities := make([]Activity, r.IntN(40))
 		for i := range activities {
