@@ -80,7 +80,7 @@ func (p *product) follow(streams []*ccrun.Stream, computes, warmup bool) error {
 	}
 	for a := range plan(p.ring, p.tiles, len(streams)) {
 		s := streams[a.stream]
-		s.Tag(ccrun.Term{Collective: collective.Sequence, Chunk: a.tile % p.ring.Size, Slice: a.ring, Message: a.ring, Step: a.step})
+		s.Tag(ccrun.Term{Collective: collective.Sequence, Chunk: a.tile % p.ring.Size, Slice: a.ring, Message: a.ring, Flow: a.stream, Step: a.step})
 		switch a.kind {
 		case offer:
 			s.Signal(p.ring.Next, a.tile, p.rounds+1)
