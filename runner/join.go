@@ -279,6 +279,8 @@ func checkAgreement(s *spec, c *Config, p *place) *Error {
 		return refuse("start all ranks with the same number of ranks", "rank 0 says that there are %d ranks, rank %d says %d", s.Size, p.rank, p.size)
 	case len(c.Algorithms) > 0 && c.Algorithms.String() != s.Algorithms:
 		return refuse("give all ranks the same table, or rank 0 only", "rank %d selects algorithms by another table than rank 0", p.rank)
+	case c.Fault != "" && c.Fault != s.Fault:
+		return refuse("give all ranks the same faults, or rank 0 only", "rank %d wants other faults than rank 0", p.rank)
 	}
 	return nil
 }
