@@ -9,17 +9,19 @@ import (
 	"github.com/ccrun/ccrun/host/op"
 )
 
-// settleNanos is how long a collective that all its ranks have ended is waited
-// for if they keep being busy with something: whether with it, nobody can say.
-const settleNanos = 1e9
+// settleNanos is how long after its last record a collective that all its ranks
+// have ended counts as settled although they are busy with something: whether
+// with it, nobody can say.
+const settleNanos = int64(1e9)
 
 // follower reads the flight files of a run while it lasts, each record once,
 // and gives each collective when nothing of it can be missing any more.
 type follower struct {
-	dir    string
-	run    *Run // the files that are there
-	opened map[string]bool
-	clock  flight.Clock
+	dir      string
+	run      *Run // the files that are there
+	opened   map[string]bool
+	clock    flight.Clock
+	patience int64 // settleNanos
 
 	feeds  []*feed // one for each of run.logs
 	groups map[uint16]bool
@@ -66,7 +68,7 @@ type rankPiece struct {
 
 func newFollower(dir string) *follower {
 	return &follower{
-		dir: dir, run: &Run{ranks: make(map[int]bool)}, opened: make(map[string]bool), clock: flight.NewClock(),
+		dir: dir, run: &Run{ranks: make(map[int]bool)}, opened: make(map[string]bool), clock: flight.NewClock(), patience: settleNanos,
 		groups: make(map[uint16]bool), open: make(map[collectiveKey]*assembly),
 	}
 }
@@ -92,9 +94,9 @@ func (f *follower) poll(give func(*Collective)) {
 		}
 	}
 	f.place()
-	now := f.clock.Now()
+	silence := f.clock.Now() - f.patience
 	f.full = slices.DeleteFunc(f.full, func(a *assembly) bool {
-		settled := a.settled(now)
+		settled := a.settled(silence)
 		if settled {
 			f.settle(a, give)
 		}
@@ -248,10 +250,11 @@ func (f *follower) assemble(key collectiveKey, feed *feed, p *piece) {
 	}
 }
 
-// settled reports whether nothing more of it is expected.
-func (a *assembly) settled(now int64) bool {
+// settled reports whether nothing more of it is expected: of each rank it is
+// whole, or its last record ended before the given time.
+func (a *assembly) settled(before int64) bool {
 	for _, p := range a.pieces {
-		if !p.whole && now-p.last < settleNanos {
+		if !p.whole && p.last > before {
 			return false
 		}
 	}
