@@ -31,7 +31,7 @@ func WriteHTML(w io.Writer, r *Run, info Info, p HTMLPage) error {
 		return err
 	}
 	out := bufio.NewWriterSize(w, 1<<20)
-	if err := page.Write(out, newHTMLData(r, p.Summary).write); err != nil {
+	if err := page.Write(out, newHTMLData(r, p.Summary, maxPageOperations).write); err != nil {
 		return err
 	}
 	if err := out.Flush(); err != nil {
@@ -68,6 +68,7 @@ func (p *HTMLPage) facts(r *Run, info *Info) []html.Fact {
 	if p.WallSecs > 0 {
 		optional("wall", formatSeconds(p.WallSecs))
 	}
+	optional("made wrong on purpose", info.Fault)
 	optional("run", info.RunID)
 	optional("host", info.Host)
 	for _, label := range sortedLabels(info.Labels) {

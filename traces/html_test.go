@@ -30,7 +30,7 @@ func TestHTMLData(t *testing.T) {
 		}
 	}
 	run := rec.open(t)
-	d := newHTMLData(run, Summarize(run))
+	d := newHTMLData(run, Summarize(run), maxPageOperations)
 	want := `rank 0 stream -1 lane 0: mark@50 c1=false
 rank 0 stream 0 lane 0: barrier@20 c1=false
 rank 0 stream 1 lane 0: put@110 c1=true put@200 c1=true
@@ -105,6 +105,31 @@ func TestHTMLOfNothing(t *testing.T) {
 	}
 	if !strings.Contains(b.String(), "<li>left out: ") {
 		t.Error("the page does not say which file was left out")
+	}
+}
+
+// TestHTMLLimit leaves out the last operations of each rank, and the flows and
+// slices of the last collectives, and counts them.
+func TestHTMLLimit(t *testing.T) {
+	rec := newRecording(t, 2, 0)
+	ring{ranks: 2, slices: 3, iterations: 4, sliceBytes: 8, sliceNanos: 100, kind: op.Put}.record(rec)
+	run := rec.open(t)
+	for _, c := range []struct {
+		limit, operations, covered, flows, slices int
+		leftOut                                   int64
+	}{
+		{100, 24, 4, 8, 24, 0},
+		{24, 24, 4, 8, 24, 0},
+		{14, 14, 3, 6, 18, 10},
+		{4, 4, 1, 2, 6, 20},
+		{2, 2, 0, 0, 0, 22},
+	} {
+		d := newHTMLData(run, Summarize(run), c.limit)
+		flows, pieces := len(d.flows()), len(d.slices())
+		if len(d.records()) != c.operations || d.covered != c.covered || flows != c.flows || pieces != c.slices || d.leftOut != c.leftOut {
+			t.Errorf("limit %d: %d operations, %d left out; %d collectives with %d flows and %d slices; want %+v",
+				c.limit, len(d.records()), d.leftOut, d.covered, flows, pieces, c)
+		}
 	}
 }
 

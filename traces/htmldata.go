@@ -26,7 +26,9 @@ type htmlData struct {
 	paths       []htmlSegment
 	names       []string
 	nameIndex   map[string]uint32
-	leftOut     int64
+	limit       int   // of operations, and of flows and slices
+	leftOut     int64 // operations for which there is no room
+	covered     int   // collectives whose flows and slices there is room for
 }
 
 // htmlRow is the operations of one stream of a rank, or its marks. Operations
@@ -52,6 +54,7 @@ type htmlHeader struct {
 	Slices      int             `json:"slices"`
 	Segments    int             `json:"segments"` // of critical paths
 	LeftOut     int64           `json:"left_out"`
+	Covered     int             `json:"covered"` // collectives whose flows and slices are there
 }
 
 type htmlHeaderRow struct {
@@ -60,8 +63,8 @@ type htmlHeaderRow struct {
 	Lanes  []int `json:"lanes"` // operations of each
 }
 
-func newHTMLData(r *Run, s *Summary) *htmlData {
-	d := &htmlData{run: r, collectives: r.Collectives(), nameIndex: make(map[string]uint32)}
+func newHTMLData(r *Run, s *Summary, limit int) *htmlData {
+	d := &htmlData{run: r, limit: limit, collectives: r.Collectives(), nameIndex: make(map[string]uint32)}
 	d.base, _ = r.extent()
 	index := make(map[collectiveKey]int, len(d.collectives))
 	for i, c := range d.collectives {
@@ -76,7 +79,23 @@ func newHTMLData(r *Run, s *Summary) *htmlData {
 		d.addRank(log, newPlacement(numbers, marks[i], index))
 	}
 	d.addPaths(s, index)
+	d.covered = d.cover()
 	return d
+}
+
+// cover is how many collectives, from the first on, have no more flows and
+// slices together than there is room for.
+func (d *htmlData) cover() int {
+	room := 2 * d.limit
+	for i, c := range d.collectives {
+		for j := range c.Transfers {
+			room -= len(c.Transfers[j].Flows) + len(c.Transfers[j].Slices)
+		}
+		if room < 0 {
+			return i
+		}
+	}
+	return len(d.collectives)
 }
 
 // placement finds the collective, by its place in the list, that a rank's own
@@ -115,7 +134,7 @@ func (p *placement) of(number uint32) uint32 {
 // addRank sorts the records of a rank into rows.
 func (d *htmlData) addRank(log *flight.Log, places *placement) {
 	streams := make(map[int][]flight.Record)
-	room := maxPageOperations / len(d.run.logs)
+	room := d.limit / len(d.run.logs)
 	for rec := range log.Records() {
 		if !believable(&rec) || isCollective(&rec) {
 			continue
@@ -212,7 +231,7 @@ func (d *htmlData) header(parts, operations, flows, pieces int) *htmlHeader {
 	h := &htmlHeader{
 		Ranks: d.run.size, Kinds: kindNames(), Names: d.names, Rows: []htmlHeaderRow{},
 		Collectives: len(d.collectives), Parts: parts, Operations: operations, Flows: flows, Slices: pieces,
-		Segments: len(d.paths), LeftOut: d.leftOut,
+		Segments: len(d.paths), LeftOut: d.leftOut, Covered: d.covered,
 	}
 	for _, row := range d.rows {
 		counts := make([]int, len(row.lanes))

@@ -124,15 +124,12 @@ type htmlFlow struct {
 // holds.
 func (d *htmlData) flows() []htmlFlow {
 	var flows []htmlFlow
-	for i, c := range d.collectives {
+	for i, c := range d.collectives[:d.covered] {
 		for j := range c.Transfers {
 			t := &c.Transfers[j]
 			for k := range t.Flows {
 				flows = append(flows, htmlFlow{i, t, &t.Flows[k]})
 			}
-		}
-		if len(flows) > maxPageOperations {
-			break
 		}
 	}
 	return flows
@@ -160,15 +157,12 @@ type htmlSlice struct {
 
 func (d *htmlData) slices() []htmlSlice {
 	var pieces []htmlSlice
-	for i, c := range d.collectives {
+	for i, c := range d.collectives[:d.covered] {
 		for j := range c.Transfers {
 			t := &c.Transfers[j]
 			for k := range t.Slices {
 				pieces = append(pieces, htmlSlice{i, &t.Slices[k]})
 			}
-		}
-		if len(pieces) > maxPageOperations {
-			break
 		}
 	}
 	return pieces

@@ -131,7 +131,7 @@ func testHover(p *tab, _ *traces.Summary) {
 		wants := []string{
 			fmt.Sprintf("%s 64 KiB", kind), fmt.Sprintf("rank %d ← %d, stream 1", rank, (rank+3)%4), fmt.Sprintf("all_gather ring<i> #%d", iteration+1),
 			fmt.Sprintf("slice %d · flow 0 · message %d · step %d", index, index, step), "64 KiB (65,536), 6.55 GB/s",
-			"10 µs from", fmt.Sprintf("%d → %d, FCT ", (rank+3)%4, rank),
+			"10 µs from ", fmt.Sprintf("%d → %d, FCT ", (rank+3)%4, rank),
 		}
 		for _, want := range wants {
 			if !strings.Contains(tip, want) {

@@ -43,7 +43,7 @@ function termsOf(model, i) {
   if (ops.collective[i]) addPlace(model, i, add);
   if (carries(model, i)) add("bytes", bytesAndRate(ops.bytes[i], ops.time[i]));
   addWait(model, i, add);
-  add("time", `${formatTime(ops.time[i])} from ${formatAt(ops.start[i], 100)}`);
+  add("time", `${formatTime(ops.time[i])} from ${formatMoment(ops.start[i])} on`);
   addFlow(model, i, add);
   if (ops.status[i]) add("status", ["ok", "failed", "timeout", "aborted"][ops.status[i]] || "failed");
   return terms;

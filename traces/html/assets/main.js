@@ -128,6 +128,7 @@ function begin(tables, page) {
   listenToTheme(timeline);
   addEventListener("resize", () => timeline.resize());
   if (model.header.left_out > 0) page.hint.prepend(`${formatCount(model.header.left_out)} operations are left out, the last ones of each rank. `);
+  if (model.header.covered < model.collectives.n) page.hint.prepend(`Distributions and pairs are of the first ${formatCount(model.header.covered)} collectives. `);
   drawPanels(timeline);
   Object.assign(page.timeline.dataset, { operations: model.operations.n, places: JSON.stringify(timeline.view.places()) });
   requestAnimationFrame(() => (page.timeline.dataset.ready = performance.now().toFixed(0)));

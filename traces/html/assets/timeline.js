@@ -160,7 +160,7 @@ class Timeline {
     const after = order.findIndex((c) => start[c] + cct[c] / 2 > middle + 1);
     const behind = after < 0 ? order.length : after;
     const here = behind > 0 && Math.abs(start[order[behind - 1]] + cct[order[behind - 1]] / 2 - middle) < 2;
-    const c = order[by > 0 ? behind : behind - (here ? 2 : 1)];
+    const c = order[by > 0 ? behind : behind - (here ? 2 : 1)] ?? order[by > 0 ? order.length - 1 : 0];
     if (c === undefined) return;
     view.show(start[c] - cct[c] * 0.04, start[c] + cct[c] * 1.04);
     this.draw();

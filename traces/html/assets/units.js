@@ -20,6 +20,12 @@ const formatBytes = (bytes) => inUnits(bytes, byteUnits);
 const formatRate = (bytesPerNano) => significant(bytesPerNano) + " GB/s";
 const formatCount = (n) => n.toLocaleString("en-US");
 
+// formatMoment writes a point in time to 100 nanoseconds.
+function formatMoment(nanos) {
+  const [unit, size] = timeUnits.find(([, size]) => nanos >= size) || timeUnits[3];
+  return (nanos / size).toFixed(Math.max(0, Math.round(Math.log10(size)) - 2)) + " " + unit;
+}
+
 // formatAt writes a point in time with enough digits to tell it from one that
 // is resolution nanoseconds away.
 function formatAt(nanos, resolution) {
