@@ -173,21 +173,24 @@ func slicesOf(messages []Message) []Slice {
 	if len(messages) == 0 {
 		return nil
 	}
-	type key struct {
-		slice  uint32
-		pulled bool
-	}
 	var out []Slice
-	at := make(map[key]int, 8)
-	last := -1 // most messages belong to the slice of the one before them or to a new one
+	var at map[sliceKey]int // of out, made when messages are not in the order of slices
+	last := -1
 	for i := range messages {
 		m := &messages[i]
-		is := key{m.Slice, m.pulled()}
-		if last < 0 || out[last].ID != is.slice || out[last].Pulled != is.pulled {
-			j, ok := at[is]
-			if !ok {
-				j = len(out)
-				at[is] = j
+		is := sliceKey{m.Slice, m.pulled()}
+		if last < 0 || out[last].key() != is {
+			j, known := len(out), false
+			if at == nil && last >= 0 && is.compare(out[last].key()) < 0 {
+				at = indexOf(out)
+			}
+			if at != nil {
+				if j, known = at[is]; !known {
+					j = len(out)
+					at[is] = j
+				}
+			}
+			if !known {
 				out = append(out, Slice{ID: m.Slice, Pulled: is.pulled, Start: m.Start, Kind: m.Kind})
 			}
 			last = j
@@ -197,8 +200,29 @@ func slicesOf(messages []Message) []Slice {
 		s.Messages++
 		s.Status = max(s.Status, m.Status)
 	}
-	slices.SortFunc(out, func(a, b Slice) int {
-		return cmp.Or(cmp.Compare(a.ID, b.ID), byMover(a.Pulled, b.Pulled))
-	})
+	if at != nil {
+		slices.SortFunc(out, func(a, b Slice) int { return a.key().compare(b.key()) })
+	}
 	return out
+}
+
+// sliceKey is what messages of one slice have in common.
+type sliceKey struct {
+	id     uint32
+	pulled bool
+}
+
+func (s *Slice) key() sliceKey { return sliceKey{s.ID, s.Pulled} }
+
+// compare orders slices by number.
+func (k sliceKey) compare(other sliceKey) int {
+	return cmp.Or(cmp.Compare(k.id, other.id), byMover(k.pulled, other.pulled))
+}
+
+func indexOf(list []Slice) map[sliceKey]int {
+	at := make(map[sliceKey]int, 2*len(list))
+	for i := range list {
+		at[list[i].key()] = i
+	}
+	return at
 }
