@@ -51,45 +51,37 @@ type csvTable struct {
 	base int64 // what times count from
 }
 
-// csvRow is a record and what belongs to it.
-type csvRow struct {
-	flight.Record
-	log        *flight.Log
-	kind       op.Kind
-	collective *Collective // that it is part of, nil if none or not known
-}
-
 // csvColumns are the columns in their order. Each appends its field, or nothing
 // where a record has none. New ones come last.
 var csvColumns = []struct {
 	name   string
-	append func(t *csvTable, r *csvRow)
+	append func(t *csvTable, r *entry)
 }{
-	{"start_ns", func(t *csvTable, r *csvRow) { t.number(r.Start - t.base) }},
-	{"end_ns", func(t *csvTable, r *csvRow) { t.number(r.End - t.base) }},
-	{"rank", func(t *csvTable, r *csvRow) { t.number(int64(r.log.Rank)) }},
-	{"stream", func(t *csvTable, r *csvRow) { t.number(int64(r.Stream)) }},
-	{"kind", func(t *csvTable, r *csvRow) { t.word(r.kind.String()) }},
-	{"status", func(t *csvTable, r *csvRow) { t.word(statusWord(r.Status)) }},
+	{"start_ns", func(t *csvTable, r *entry) { t.number(r.Start - t.base) }},
+	{"end_ns", func(t *csvTable, r *entry) { t.number(r.End - t.base) }},
+	{"rank", func(t *csvTable, r *entry) { t.number(int64(r.log.Rank)) }},
+	{"stream", func(t *csvTable, r *entry) { t.number(int64(r.Stream)) }},
+	{"kind", func(t *csvTable, r *entry) { t.word(r.kind.String()) }},
+	{"status", func(t *csvTable, r *entry) { t.word(r.status()) }},
 	{"operation", of(func(t *csvTable, c *Collective) { t.word(c.Op.String()) })},
 	{"algorithm", of(func(t *csvTable, c *Collective) { t.string(c.Algorithm) })},
 	{"group", of(func(t *csvTable, c *Collective) { t.number(int64(c.Group)) })},
 	{"collective", of(func(t *csvTable, c *Collective) { t.number(int64(c.Sequence)) })},
 	{"warmup", of(func(t *csvTable, c *Collective) { t.flag(c.Warmup) })},
-	{"chunk", when((*csvRow).hasTerm, func(t *csvTable, r *csvRow) { t.number(int64(r.Chunk)) })},
-	{"step", when((*csvRow).hasTerm, func(t *csvTable, r *csvRow) { t.number(int64(r.Step)) })},
-	{"flow", when((*csvRow).hasTerm, func(t *csvTable, r *csvRow) { t.number(int64(r.Flow)) })},
-	{"slice", when((*csvRow).hasTerm, func(t *csvTable, r *csvRow) { t.number(int64(r.Slice)) })},
-	{"message", when((*csvRow).hasTerm, func(t *csvTable, r *csvRow) { t.number(int64(r.Message)) })},
-	{"peer", when((*csvRow).hasPeer, func(t *csvTable, r *csvRow) { t.number(int64(r.Peer)) })},
-	{"bytes", when((*csvRow).hasBytes, func(t *csvTable, r *csvRow) { t.unsigned(r.Bytes) })},
-	{"slot", when((*csvRow).hasSlot, func(t *csvTable, r *csvRow) { t.unsigned(uint64(r.Aux)) })},
-	{"value", when((*csvRow).hasValue, func(t *csvTable, r *csvRow) { t.unsigned(r.Bytes) })},
-	{"ranks", when((*csvRow).isWhole, func(t *csvTable, r *csvRow) { t.number(int64(r.Chunk)) })},
-	{"slice_bytes", when((*csvRow).isWhole, func(t *csvTable, r *csvRow) { t.number(int64(r.Slice)) })},
-	{"dtype", when((*csvRow).hasType, func(t *csvTable, r *csvRow) { t.word(op.Dtype(r.Type).String()) })},
-	{"redop", when((*csvRow).hasRedOp, func(t *csvTable, r *csvRow) { t.word(r.redOp().String()) })},
-	{"name", func(t *csvTable, r *csvRow) {
+	{"chunk", when((*entry).hasTerm, func(t *csvTable, r *entry) { t.number(int64(r.Chunk)) })},
+	{"step", when((*entry).hasTerm, func(t *csvTable, r *entry) { t.number(int64(r.Step)) })},
+	{"flow", when((*entry).hasTerm, func(t *csvTable, r *entry) { t.number(int64(r.Flow)) })},
+	{"slice", when((*entry).hasTerm, func(t *csvTable, r *entry) { t.number(int64(r.Slice)) })},
+	{"message", when((*entry).hasTerm, func(t *csvTable, r *entry) { t.number(int64(r.Message)) })},
+	{"peer", when((*entry).hasPeer, func(t *csvTable, r *entry) { t.number(int64(r.Peer)) })},
+	{"bytes", when((*entry).hasBytes, func(t *csvTable, r *entry) { t.unsigned(r.Bytes) })},
+	{"slot", when((*entry).hasSlot, func(t *csvTable, r *entry) { t.unsigned(uint64(r.Aux)) })},
+	{"value", when((*entry).hasValue, func(t *csvTable, r *entry) { t.unsigned(r.Bytes) })},
+	{"ranks", when((*entry).isWhole, func(t *csvTable, r *entry) { t.number(int64(r.Chunk)) })},
+	{"slice_bytes", when((*entry).isWhole, func(t *csvTable, r *entry) { t.number(int64(r.Slice)) })},
+	{"dtype", when((*entry).hasType, func(t *csvTable, r *entry) { t.word(op.Dtype(r.Type).String()) })},
+	{"redop", when((*entry).hasRedOp, func(t *csvTable, r *entry) { t.word(r.redOp().String()) })},
+	{"name", func(t *csvTable, r *entry) {
 		if r.kind == op.Mark {
 			t.string(markName(r.log, &r.Record))
 		}
@@ -97,8 +89,8 @@ var csvColumns = []struct {
 }
 
 // of makes a column of what a record's collective says.
-func of(value func(*csvTable, *Collective)) func(*csvTable, *csvRow) {
-	return func(t *csvTable, r *csvRow) {
+func of(value func(*csvTable, *Collective)) func(*csvTable, *entry) {
+	return func(t *csvTable, r *entry) {
 		if r.collective != nil {
 			value(t, r.collective)
 		}
@@ -106,50 +98,12 @@ func of(value func(*csvTable, *Collective)) func(*csvTable, *csvRow) {
 }
 
 // when makes a column that only some records have.
-func when(has func(*csvRow) bool, value func(*csvTable, *csvRow)) func(*csvTable, *csvRow) {
-	return func(t *csvTable, r *csvRow) {
+func when(has func(*entry) bool, value func(*csvTable, *entry)) func(*csvTable, *entry) {
+	return func(t *csvTable, r *entry) {
 		if has(r) {
 			value(t, r)
 		}
 	}
-}
-
-// isWhole: the record is of a collective as a whole.
-func (r *csvRow) isWhole() bool { return r.kind == op.Collective }
-
-// hasTerm: the record is of an operation that has a place in a collective.
-func (r *csvRow) hasTerm() bool { return r.Record.Collective != 0 && r.kind < op.Collective }
-
-func (r *csvRow) hasPeer() bool { return r.Peer >= 0 }
-
-// hasValue: what a signal raises its slot to, or a wait waits for.
-func (r *csvRow) hasValue() bool { return r.kind == op.Signal || r.kind == op.Wait }
-
-func (r *csvRow) hasSlot() bool {
-	return r.hasValue() || r.kind == op.Send || r.kind == op.Recv
-}
-
-func (r *csvRow) hasBytes() bool { return !r.hasValue() && r.kind != op.Mark }
-
-func (r *csvRow) hasType() bool { return r.hasRedOp() || r.kind == op.Fill || r.kind == op.Verify || r.kind == op.Gemm }
-
-func (r *csvRow) hasRedOp() bool { return r.kind == op.Reduce || r.isWhole() }
-
-// redOp is where the kind keeps it: the record of a collective has its name
-// there, and the operator among the terms.
-func (r *csvRow) redOp() op.RedOp {
-	if r.isWhole() {
-		return op.RedOp(r.Step)
-	}
-	return op.RedOp(r.Red)
-}
-
-// statusWord is the status of a record in a word.
-func statusWord(status uint8) string {
-	if status == flight.StatusOK {
-		return "ok"
-	}
-	return failure(status)
 }
 
 func (t *csvTable) header() {
@@ -163,7 +117,7 @@ func (t *csvTable) header() {
 // rank writes the records of a rank. Those that no recorder can have written
 // are left out, as they are everywhere.
 func (t *csvTable) rank(log *flight.Log, places map[uint32]*Collective) error {
-	row := csvRow{log: log}
+	row := entry{log: log}
 	for row.Record = range log.Records() {
 		if !believable(&row.Record) {
 			continue

@@ -129,6 +129,8 @@ func setField(w *flight.Writer, r *flight.Record, key, value string) error {
 		r.Step = uint16(n)
 	case "message":
 		r.Message = uint32(n)
+	case "slot":
+		r.Aux = uint32(n)
 	case "stream":
 		r.Stream = uint16(n)
 	case "group":

@@ -73,6 +73,7 @@ func useEverything(t *testing.T, run *Run) {
 		t.Fatal(err)
 	}
 	readTable(t, run)
+	importPerfetto(t, run, Info{RunID: "a"})
 }
 
 // FuzzThreshold parses anything without panic, and what it accepts it can

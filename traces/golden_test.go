@@ -84,6 +84,8 @@ func show(t *testing.T, d *datadriven.TestData, run *Run) string {
 			t.Fatal(err)
 		}
 		return strings.ReplaceAll(b.String(), "\r\n", "\n")
+	case "perfetto":
+		b.WriteString(importPerfetto(t, run, testInfo(d)).String())
 	case "threshold":
 		for line := range strings.Lines(d.Input) {
 			th, err := ParseThreshold(strings.TrimSpace(line))
