@@ -32,6 +32,16 @@ class Painter {
       this.frames(marks);
     });
     this.ruler();
+    this.scrollBar();
+  }
+
+  // scrollBar shows, where rows do not fit, which of them are there.
+  scrollBar() {
+    const { view, theme } = this, room = view.height - view.header;
+    if (view.contentHeight <= room) return;
+    const y = view.header + (view.scroll / view.contentHeight) * room;
+    this.fill(theme.line, view.width - 6, view.header, 6, room);
+    this.fill(theme.muted, view.width - 6, y, 6, (room / view.contentHeight) * room);
   }
 
   clipped(x, y, draw) {
