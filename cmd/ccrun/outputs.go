@@ -38,13 +38,11 @@ type outputKind struct {
 var outputKinds = []outputKind{
 	{name: "otlp", example: "otlp", write: func(e *export, _ string) error { return e.otlp(true) }},
 	{name: "json", argument: "FILE", example: "json=spans.json", write: (*export).json},
+	{name: "perfetto", argument: "FILE", example: "perfetto=run.pftrace", write: func(e *export, path string) error { return traces.WritePerfettoFile(path, e.run, e.info) }},
 	{name: "csv", argument: "FILE", example: "csv=run.csv", write: func(e *export, path string) error { return traces.WriteCSVFile(path, e.run) }},
 	{name: "html", argument: "FILE", example: "html=run.html", write: (*export).html},
 	{name: prometheusOutput, argument: "ADDRESS", example: "prometheus=localhost:9464", write: servedAlready, check: checkAddress},
 }
-
-// laterOutputs are reserved.
-var laterOutputs = []string{"perfetto"}
 
 // outputNames lists what -o takes.
 func outputNames() string { return listOutputs(outputKinds) }
@@ -94,11 +92,6 @@ type outputsValue []output
 
 func (v *outputsValue) Set(text string) error {
 	name, argument, given := strings.Cut(text, "=")
-	for _, later := range laterOutputs {
-		if name == later {
-			return hinted("output "+later+" is not in this version", "the outputs are "+outputNames())
-		}
-	}
 	kind := findOutput(name)
 	switch {
 	case kind == nil:
