@@ -15,7 +15,7 @@ const (
 	// MinCollectives is how many collectives a verdict needs.
 	MinCollectives = 5
 	// SlowScore is the relative score below which a rank may be a straggler.
-	SlowScore = 0.5
+	SlowScore = 0.6
 	// oftenScore and oftenShare: the rank is that slow in this part of them.
 	oftenScore, oftenShare = 2. / 3, 0.8
 	// minExcessNanos is what an operation must take longer. Below that, it is
