@@ -21,7 +21,7 @@ var screenshots = flag.String("screenshots", "", "leave screenshots in this `dir
 type tab struct {
 	t        *testing.T
 	ctx      context.Context
-	messages <-chan string // of the console
+	expected string // what messages of the console may speak of, "" for nothing
 }
 
 // browserNames are what a Chromium is called.
@@ -74,11 +74,13 @@ func openTab(t *testing.T, browser context.Context, path string) *tab {
 			}
 		}
 	}()
-	p := &tab{t, ctx, messages}
+	p := &tab{t: t, ctx: ctx}
 	t.Cleanup(func() {
 		cancel()
 		for message := range messages {
-			t.Errorf("console: %s", message)
+			if p.expected == "" || !strings.Contains(message, p.expected) {
+				t.Errorf("console: %s", message)
+			}
 		}
 	})
 	p.do(chromedp.EmulateViewport(1400, 1000), chromedp.Navigate("file://"+path))
