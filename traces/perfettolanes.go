@@ -41,6 +41,9 @@ func lanesOfSpans(spans []span) []*lane {
 	var lanes []*lane
 	for _, s := range spans {
 		l := laneFor(&lanes, s)
+		if l.edges == nil && len(lanes) == 1 {
+			l.edges = make([]edge, 0, 2*len(spans))
+		}
 		l.add(s)
 	}
 	for _, l := range lanes {

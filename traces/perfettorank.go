@@ -36,6 +36,11 @@ const (
 
 // gather collects what the rank did, by row.
 func (t *rankTrace) gather(places map[uint32]*Collective, parts []rankPart, a *arrows) {
+	records := 0
+	for range t.log.Records() {
+		records++
+	}
+	t.entries = make([]rankEntry, 0, len(parts)+records)
 	for _, p := range parts {
 		t.entries = append(t.entries, rankEntry{
 			entry: entry{
@@ -86,9 +91,10 @@ func (t *rankTrace) leadPuts() {
 func (t *rankTrace) write() {
 	var lanes []*lane
 	var tracks []uint64
+	var spans []span
 	for first := 0; first < len(t.entries); {
 		row := t.entries[first].row
-		var spans []span
+		spans = spans[:0]
 		next := first
 		for ; next < len(t.entries) && t.entries[next].row == row; next++ {
 			spans = append(spans, span{t.entries[next].Start, t.entries[next].End, int32(next)})
