@@ -13,7 +13,6 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 
 	"github.com/ccrun/ccrun/host/flight"
-	"github.com/ccrun/ccrun/host/op"
 	"github.com/ccrun/ccrun/traces/jaegertest"
 )
 
@@ -224,37 +223,4 @@ func TestTermsInCells(t *testing.T) {
 			}
 		}
 	}
-}
-
-// BenchmarkJaegerMillion exports a million slices and counts what Jaeger has.
-func BenchmarkJaegerMillion(b *testing.B) {
-	run := millionSlices(b)
-	for b.Loop() {
-		b.StopTimer()
-		server := jaegertest.Start(b)
-		b.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", server.GRPC)
-		b.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
-		info := Info{RunID: "million", Env: func(name string) string {
-			return map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": server.GRPC, "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}[name]
-		}}
-		b.StartTimer()
-		stats, err := ExportOTLP(b.Context(), run, info, SpanOptions{Total: 10_000_000})
-		if err != nil || stats.Dropped > 0 {
-			b.Fatalf("%v, %v", stats, err)
-		}
-		b.StopTimer()
-		if accepted, refused, stored := server.Counts(b); accepted != stats.Spans || stored != stats.Spans || refused != 0 {
-			b.Errorf("Jaeger took %d spans, stored %d and refused %d of %d", accepted, stored, refused, stats.Spans)
-		}
-		b.ReportMetric(float64(stats.Spans), "spans")
-		b.StartTimer()
-	}
-}
-
-// millionSlices is a run of 8 ranks with 1,003,520 slices.
-func millionSlices(b *testing.B) *Run {
-	b.Helper()
-	rec := newRecording(b, 8, 1<<20)
-	ring{ranks: 8, slices: 64, iterations: 280, sliceBytes: 1 << 20, sliceNanos: 100, skew: 5, kind: op.Put}.record(rec)
-	return rec.open(b)
 }

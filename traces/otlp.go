@@ -14,8 +14,9 @@ import (
 // Times that bound an export. A collector that is away costs seconds, once:
 // after a batch that could not be delivered the rest is not tried.
 const (
-	exportTimeout   = 60 * time.Second // of all batches together
-	requestTimeout  = 5 * time.Second  // of one, unless OTEL_EXPORTER_OTLP_TIMEOUT says otherwise
+	exportTimeout   = 60 * time.Second       // of all batches together, and
+	exportSpanTime  = 200 * time.Microsecond // more for each span that was delivered
+	requestTimeout  = 5 * time.Second        // of one, unless OTEL_EXPORTER_OTLP_TIMEOUT says otherwise
 	retryFirst      = 200 * time.Millisecond
 	retryMax        = time.Second
 	retryElapsed    = 3 * time.Second
@@ -31,8 +32,7 @@ func ExportOTLP(ctx context.Context, r *Run, info Info, o SpanOptions) (ExportSt
 	if why, err := exportDisabled(&info, signalTraces); why != "" || err != nil {
 		return ExportStats{Disabled: why}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, exportTimeout)
-	defer cancel()
+	deadline := time.Now().Add(exportTimeout)
 	client, err := startClient(ctx, &info)
 	if err != nil {
 		err = fmt.Errorf("export spans: %w", err)
@@ -41,7 +41,10 @@ func ExportOTLP(ctx context.Context, r *Run, info Info, o SpanOptions) (ExportSt
 	defer stopClient(ctx, client)
 	wire := newWire(&info)
 	stats, err := inBatches(r, &info, o, func(batch []*Span) (int64, error) {
-		return deliver(ctx, client, wire, batch)
+		inTime, cancel := context.WithDeadline(ctx, deadline)
+		defer cancel()
+		deadline = deadline.Add(time.Duration(len(batch)) * exportSpanTime)
+		return deliver(inTime, client, wire, batch)
 	})
 	if err != nil {
 		return stats, fmt.Errorf("export spans: %w", err)
