@@ -28,6 +28,8 @@ type follower struct {
 	open   map[collectiveKey]*assembly
 	full   []*assembly // of open, those that all ranks have ended
 
+	spare [][]flight.Record // memory of what has settled
+
 	damaged  int64 // records that no recorder can have written
 	unplaced int64 // records that belong to nobody knows which collective
 	late     int64 // records of collectives that were taken for settled
@@ -171,7 +173,7 @@ func (f *follower) add(feed *feed, rec *flight.Record) {
 			f.late++
 			return
 		}
-		p = &piece{number: rec.Collective}
+		p = &piece{number: rec.Collective, operations: f.spareRecords()}
 		feed.pieces[rec.Collective] = p
 	}
 	p.last = max(p.last, rec.End)
@@ -266,6 +268,11 @@ func (f *follower) settle(a *assembly, give func(*Collective)) {
 	delete(f.open, a.key)
 	slices.SortFunc(a.pieces, func(a, b rankPiece) int { return a.feed.log.Rank - b.feed.log.Rank })
 	d := newDraft(a.key, f.run.size)
+	operations := 0
+	for _, p := range a.pieces {
+		operations += len(p.operations)
+	}
+	d.messages = make([]Message, 0, operations)
 	for _, p := range a.pieces {
 		delete(p.feed.pieces, p.number)
 		if p.marked {
@@ -274,7 +281,24 @@ func (f *follower) settle(a *assembly, give func(*Collective)) {
 		for i := range p.operations {
 			d.add(p.feed.log, &p.operations[i])
 		}
+		f.reuse(p.operations)
 	}
 	d.finish(len(f.run.logs))
 	give(&d.Collective)
+}
+
+// spareMax bounds the memory that is kept for what comes.
+const spareMax = 256
+
+func (f *follower) reuse(records []flight.Record) {
+	if len(f.spare) < spareMax {
+		f.spare = append(f.spare, records[:0])
+	}
+}
+
+func (f *follower) spareRecords() (records []flight.Record) {
+	if n := len(f.spare); n > 0 {
+		records, f.spare = f.spare[n-1], f.spare[:n-1]
+	}
+	return records
 }
