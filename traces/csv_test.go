@@ -102,6 +102,7 @@ func BenchmarkCSV(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+	b.ReportMetric(peakMemory(b), "peak-MiB")
 }
 
 // millionRecords is a run of eight ranks and a million operations.

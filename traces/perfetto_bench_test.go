@@ -13,4 +13,5 @@ func BenchmarkPerfetto(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+	b.ReportMetric(peakMemory(b), "peak-MiB")
 }
