@@ -45,6 +45,21 @@ rank 1 stream 3 lane 0: wait@120 c1=true
 	}
 }
 
+// TestHTMLRowOfNothing gives a rank a row that only took part in a collective.
+func TestHTMLRowOfNothing(t *testing.T) {
+	rec := newRecording(t, 2, 0)
+	for _, line := range []string{"0 collective 1 9 c=1 op=barrier", "0 put 2 3 c=1 peer=1 bytes=1 stream=2", "1 collective 1 9 c=1 op=barrier"} {
+		if err := rec.line(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := rec.open(t)
+	want := "rank 0 stream 2 lane 0: put@2 c1=true\nrank 1 stream 0 lane 0:\n"
+	if got := describeRows(newHTMLData(run, Summarize(run), maxPageOperations)); got != want {
+		t.Errorf("rows are\n%s\nwant\n%s", got, want)
+	}
+}
+
 func describeRows(d *htmlData) string {
 	var b strings.Builder
 	for _, row := range d.rows {

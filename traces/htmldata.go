@@ -131,7 +131,8 @@ func (p *placement) of(number uint32) uint32 {
 	return at
 }
 
-// addRank sorts the records of a rank into rows.
+// addRank sorts the records of a rank into rows. One that has none of
+// operations still has a row, for its part in collectives.
 func (d *htmlData) addRank(log *flight.Log, places *placement) {
 	streams := make(map[int][]flight.Record)
 	room := d.limit / len(d.run.logs)
@@ -150,6 +151,9 @@ func (d *htmlData) addRank(log *flight.Log, places *placement) {
 			stream, rec.Aux = marksStream, d.name(markName(log, &rec))
 		}
 		streams[stream] = append(streams[stream], rec)
+	}
+	if len(streams) == 0 {
+		streams[0] = nil
 	}
 	for _, stream := range slices.Sorted(maps.Keys(streams)) {
 		d.rows = append(d.rows, htmlRow{log.Rank, stream, lanesOf(streams[stream])})

@@ -96,8 +96,8 @@ function percentileLine(sorted, axis, percent, height) {
 // drawDistribution fills the chart and its line of figures.
 function drawDistribution(target, figures, name, times) {
   const sorted = times.slice().sort();
+  target.toggleAttribute("hidden", sorted.length === 0);
   if (sorted.length === 0) {
-    target.replaceChildren();
     figures.replaceChildren("Nothing was recorded of it.");
     return;
   }
