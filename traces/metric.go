@@ -132,7 +132,7 @@ func (m *metric) describe() string {
 	if m.words != nil {
 		values = m.words.choice
 	}
-	text := fmt.Sprintf("   %-16s %-18s %s", name, values, m.what)
+	text := fmt.Sprintf("   %-16s %-24s %s", name, values, m.what)
 	return strings.TrimRight(text, " ")
 }
 

@@ -36,9 +36,14 @@ func session(text string) []step {
 // measured is what differs from run to run and from machine to machine.
 var measured = regexp.MustCompile(`\b[0-9a-f]{16}\b|[0-9]+(\.[0-9]+)?( ?([kMGT]?B/s|[num]?s|µs|[KMGT]i?B)\b| ?%)?`)
 
+// explained is what runs differ in by more than numbers: whose doing the time
+// was, and whether a pair of ranks stands out.
+var explained = regexp.MustCompile(`(?m)(^  path of the \w+:|max/mean [0-9.]+).*$`)
+
 // masked makes outputs of two runs comparable.
 func masked(output, bin string) string {
 	output = strings.ReplaceAll(output, bin, "bin")
+	output = explained.ReplaceAllString(output, "$1")
 	return regexp.MustCompile(` +`).ReplaceAllString(measured.ReplaceAllString(output, "#"), " ")
 }
 
