@@ -51,11 +51,11 @@ func (t *perfettoTrace) write() {
 		if t.out.err != nil {
 			return
 		}
-		rank := &rankTrace{out: t.out, pid: pids[i], log: log}
+		rank := &rankTrace{out: t.out, pid: pids[i], log: log, links: links}
 		rank.process = t.out.process(rank.pid, fmt.Sprintf("rank %0*d", width, log.Rank))
 		counter := t.out.bytesCounter(rank.process, "in flight")
 		rank.sequence = newSequence(t.out, uint64(log.Rank)+2, counter)
-		rank.gather(places[log.Rank], parts[log.Rank], links)
+		rank.gather(places[log.Rank], parts[log.Rank])
 		rank.write()
 	}
 }

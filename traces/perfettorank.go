@@ -16,6 +16,7 @@ type rankTrace struct {
 	process  uint64
 	pid      int64
 	log      *flight.Log
+	links    *arrows
 	entries  []rankEntry
 	inFlight int64 // bytes of messages under way
 }
@@ -23,9 +24,10 @@ type rankTrace struct {
 // rankEntry is something that a rank did.
 type rankEntry struct {
 	entry
-	part  *Part  // of a collective as a whole
-	row   int    // of rows: a stream, or one of those below
-	arrow uint64 // that begins or ends here, 0 for none
+	part     *Part  // of a collective as a whole
+	row      int    // a stream, or one of those below
+	position uint64 // of a send or a receive in its channel
+	signal   int32  // of a put: the place of the signal that tells of it, 0 for none
 }
 
 // Rows of a rank that are not streams.
@@ -35,7 +37,7 @@ const (
 )
 
 // gather collects what the rank did, by row.
-func (t *rankTrace) gather(places map[uint32]*Collective, parts []rankPart, a *arrows) {
+func (t *rankTrace) gather(places map[uint32]*Collective, parts []rankPart) {
 	records := 0
 	for range t.log.Records() {
 		records++
@@ -54,7 +56,7 @@ func (t *rankTrace) gather(places map[uint32]*Collective, parts []rankPart, a *a
 		if !believable(&rec) || isCollective(&rec) {
 			continue
 		}
-		e := rankEntry{entry: entry{rec, t.log, op.Kind(rec.Kind), places[rec.Collective]}, row: int(rec.Stream), arrow: a.of(t.log.Rank, &rec)}
+		e := rankEntry{entry: entry{rec, t.log, op.Kind(rec.Kind), places[rec.Collective]}, row: int(rec.Stream), position: t.links.position(t.log.Rank, &rec)}
 		if e.kind == op.Mark {
 			e.row = rowMarks
 		}
@@ -66,23 +68,23 @@ func (t *rankTrace) gather(places map[uint32]*Collective, parts []rankPart, a *a
 	t.leadPuts()
 }
 
-// leadPuts has the arrow of a signal begin at the puts ahead of it, whose bytes
-// it tells of.
+// leadPuts finds the signal that tells of each put: the next one of its stream
+// to the same rank.
 func (t *rankTrace) leadPuts() {
 	type told struct {
 		row        int
 		peer       int32
 		collective uint32
 	}
-	next := make(map[told]uint64)
+	next := make(map[told]int32)
 	for i := len(t.entries) - 1; i >= 0; i-- {
 		e := &t.entries[i]
 		key := told{e.row, e.Peer, e.Record.Collective}
-		switch {
-		case e.kind == op.Signal:
-			next[key] = e.arrow
-		case e.kind == op.Put && e.Status == flight.StatusOK:
-			e.arrow = next[key]
+		switch e.kind {
+		case op.Signal:
+			next[key] = int32(i)
+		case op.Put:
+			e.signal = next[key]
 		}
 	}
 }
@@ -132,9 +134,7 @@ func (t *rankTrace) begin(track uint64, at *edge) {
 	if at.late > 0 {
 		s.int(argDrawnLate, at.late)
 	}
-	if e.arrow != 0 && !e.arrives() {
-		s.arrow(e.arrow)
-	}
+	t.leave(e)
 	if e.crosses() {
 		t.inFlight += e.moved()
 		s.counter(t.inFlight)
@@ -147,9 +147,7 @@ func (t *rankTrace) begin(track uint64, at *edge) {
 func (t *rankTrace) end(track uint64, at *edge) {
 	e, s := &t.entries[at.item], t.sequence
 	s.end(track)
-	if e.arrow != 0 && e.arrives() {
-		s.arrowEnd(e.arrow)
-	}
+	t.arrive(e)
 	if e.crosses() {
 		t.inFlight -= e.moved()
 		s.counter(t.inFlight)
@@ -163,8 +161,45 @@ func (c *Collective) chunkNumber(chunk uint32) uint64 {
 	return uint64(c.Sequence)<<20 ^ uint64(c.Group)<<52 ^ uint64(chunk)
 }
 
-// arrives: the entry is where an arrow ends.
-func (e *rankEntry) arrives() bool { return e.kind == op.Wait || e.kind == op.Recv }
+// leave has the arrows begin that lead away from an entry. That of a put goes
+// by its signal to the first wait that this ends.
+func (t *rankTrace) leave(e *rankEntry) {
+	if e.Status != flight.StatusOK {
+		return
+	}
+	switch e.kind {
+	case op.Send:
+		t.sequence.arrow(slotTo(t.log.Rank, &e.Record).number(op.Send, e.position))
+	case op.Signal:
+		slot := slotTo(t.log.Rank, &e.Record)
+		for _, value := range t.links.endedBy(slot, e.Bytes) {
+			t.sequence.arrow(slot.number(op.Signal, value))
+		}
+	case op.Put:
+		if e.signal == 0 || t.entries[e.signal].Status != flight.StatusOK {
+			return
+		}
+		signal := &t.entries[e.signal].Record
+		slot := slotTo(t.log.Rank, signal)
+		if ended := t.links.endedBy(slot, signal.Bytes); len(ended) > 0 {
+			t.sequence.arrow(slot.number(op.Signal, ended[0]))
+		}
+	}
+}
+
+// arrive has the arrow end that leads to an entry.
+func (t *rankTrace) arrive(e *rankEntry) {
+	if e.Status != flight.StatusOK {
+		return
+	}
+	slot := slotFrom(t.log.Rank, &e.Record)
+	switch {
+	case e.kind == op.Recv:
+		t.sequence.arrowEnd(slot.number(op.Send, e.position))
+	case e.kind == op.Wait && t.links.ends(slot, e.Bytes):
+		t.sequence.arrowEnd(slot.number(op.Signal, e.Bytes))
+	}
+}
 
 // moved is the bytes of a message, as far as they are believed.
 func (e *rankEntry) moved() int64 { return int64(min(e.Bytes, maxMessageBytes)) }
