@@ -3,6 +3,9 @@ package traces
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"strings"
 
 	"go.opentelemetry.io/otel/attribute"
 	otelmetric "go.opentelemetry.io/otel/metric"
@@ -79,6 +82,18 @@ var instruments = [...]instrument{
 	quantityUnused:          {"ccl.trace.records.unused", "{record}", kindCounter, []string{"ccl.reason"}, "flight records that are of no collective: damaged, unplaced, or late"},
 	quantityBuffers:         {"ccl.buffer.usage", "By", kindGauge, ofRank, "device memory that a rank has allocated"},
 	quantityBuffersPeak:     {"ccl.buffer.peak", "By", kindGauge, ofRank, "the most device memory that a rank had allocated"},
+}
+
+// WriteMetrics writes the instruments as a Markdown table.
+func WriteMetrics(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString("| metric | kind | unit | attributes | what |\n|---|---|---|---|---|\n")
+	for i := range instruments {
+		in := &instruments[i]
+		fmt.Fprintf(&b, "| `%s` | %s | %s | `%s` | %s |\n", in.name, instrumentKinds[in.kind], in.unit, strings.Join(in.attributes, "`, `"), in.help)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 func with(keys []string, key string) []string { return append(keys[:len(keys):len(keys)], key) }
