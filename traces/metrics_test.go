@@ -55,3 +55,24 @@ func TestBandwidthWindow(t *testing.T) {
 		t.Errorf("%d collectives from %d ns on, want %d from 10", len(s.recent), got, bandwidthWindow)
 	}
 }
+
+// BenchmarkMetrics enters the collectives of a run of a million records: the
+// time of one record.
+func BenchmarkMetrics(b *testing.B) {
+	rec := newRecording(b, 4, 1<<20)
+	ring{ranks: 4, slices: 64, iterations: 1300, sliceBytes: 1 << 16, sliceNanos: 10, kind: op.Put}.record(rec)
+	run := rec.open(b)
+	collectives := run.Collectives()
+	m, err := newMeters(sdkmetric.NewManualReader(), false, (*wholeRun)(run), &Info{}, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, c := range collectives {
+			m.collective(c, 0)
+		}
+	}
+	records := float64(Summarize(run).Records.Written)
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/records, "ns/record")
+}

@@ -145,15 +145,15 @@ func (m *meters) collective(c *Collective, wallOffset int64) {
 	if is != outcomeMeasured {
 		return
 	}
-	ctx := m.exemplarContext(c, wallOffset)
 	s.add(c.CCT())
-	m.histograms[quantityCCT].Record(ctx, seconds(c.CCT()), s.record...)
+	e := meteredCollective{m, s, m.exemplarContext(c, wallOffset), largestOf(c)}
+	e.record(quantityCCT, c.CCT(), s.record)
 	start := c.Start()
 	for i := range c.Parts {
-		m.histograms[quantitySkew].Record(ctx, seconds(c.Parts[i].Start-start), s.record...)
+		e.record(quantitySkew, c.Parts[i].Start-start, s.record)
 	}
 	for i := range c.Transfers {
-		m.transfer(ctx, s, &c.Transfers[i])
+		e.transfer(&c.Transfers[i])
 	}
 	for i := range c.Local {
 		l := &c.Local[i]
@@ -161,35 +161,84 @@ func (m *meters) collective(c *Collective, wallOffset int64) {
 		if l.Kind == op.Reduce {
 			at = stageReduce
 		}
-		m.histograms[quantitySlice].Record(ctx, seconds(l.End-l.Start), s.stages[at]...)
+		e.record(quantitySlice, l.End-l.Start, s.stages[at])
 	}
 }
 
+// meteredCollective is a collective whose parts are being recorded.
+type meteredCollective struct {
+	*meters
+	s       *series
+	example context.Context // in which a value is offered as an exemplar
+	largest [quantityMessage + 1]int64
+}
+
+// largestOf is the largest value of each quantity that a collective has: only
+// these are exemplars, since offering one takes longer than counting it.
+func largestOf(c *Collective) (largest [quantityMessage + 1]int64) {
+	start := c.Start()
+	more := func(q quantity, value int64) { largest[q] = max(largest[q], value) }
+	more(quantityCCT, c.CCT())
+	for i := range c.Parts {
+		more(quantitySkew, c.Parts[i].Start-start)
+	}
+	for i := range c.Transfers {
+		t := &c.Transfers[i]
+		more(quantityRCCT, t.RCCT())
+		for j := range t.Slices {
+			more(quantitySlice, t.Slices[j].End-t.Slices[j].Start)
+		}
+		for j := range t.Flows {
+			more(quantityFCT, t.Flows[j].FCT())
+			for k := range t.Flows[j].Messages {
+				more(quantityMessage, t.Flows[j].Messages[k].Bytes)
+			}
+		}
+	}
+	return largest
+}
+
+// context is that in which a value is to be recorded. Of several that are the
+// largest the first is the exemplar.
+func (e *meteredCollective) context(q quantity, value int64) context.Context {
+	if value != e.largest[q] {
+		return context.Background()
+	}
+	e.largest[q] = -1
+	return e.example
+}
+
+// record enters a time in nanoseconds.
+func (e *meteredCollective) record(q quantity, nanos int64, options []otelmetric.RecordOption) {
+	e.histograms[q].Record(e.context(q, nanos), seconds(nanos), options...)
+}
+
 // transfer enters one rank-chunk's way, with the slices that have spans.
-func (m *meters) transfer(ctx context.Context, s *series, t *Transfer) {
-	m.histograms[quantityRCCT].Record(ctx, seconds(t.RCCT()), s.record...)
+func (e *meteredCollective) transfer(t *Transfer) {
+	e.record(quantityRCCT, t.RCCT(), e.s.record)
 	for i := range t.Flows {
 		f := &t.Flows[i]
-		m.histograms[quantityFCT].Record(ctx, seconds(f.FCT()), s.record...)
+		e.record(quantityFCT, f.FCT(), e.s.record)
 		for j := range f.Messages {
-			m.messages.Record(ctx, f.Messages[j].Bytes, s.record...)
+			bytes := f.Messages[j].Bytes
+			e.messages.Record(e.context(quantityMessage, bytes), bytes, e.s.record...)
 		}
 	}
 	at := stageSend
 	if t.Pulled {
 		at = stageRecv
-		m.slices(ctx, s, t.Sends, stageSend)
+		e.slices(t.Sends, stageSend)
 	}
-	m.slices(ctx, s, t.Slices, at)
+	e.slices(t.Slices, at)
 }
 
-func (m *meters) slices(ctx context.Context, s *series, list []Slice, usual stage) {
+func (e *meteredCollective) slices(list []Slice, usual stage) {
 	for i := range list {
 		at := usual
 		if list[i].Kind == op.Reduce {
 			at = stageReduce
 		}
-		m.histograms[quantitySlice].Record(ctx, seconds(list[i].End-list[i].Start), s.stages[at]...)
+		e.record(quantitySlice, list[i].End-list[i].Start, e.s.stages[at])
 	}
 }
 
