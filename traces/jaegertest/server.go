@@ -45,7 +45,7 @@ func Start(tb testing.TB) *Server {
 	address := func(i int) string { return "http://127.0.0.1:" + ports[i] }
 	s := &Server{GRPC: address(0), HTTP: address(1), query: address(2), metrics: address(4)}
 	cmd := exec.Command(program, "--config", filepath.Join(root, "traces", "jaeger.yaml"))
-	cmd.Env = append(os.Environ(),
+	cmd.Env = append(cmd.Environ(),
 		"JAEGER_OTLP_GRPC_PORT="+ports[0], "JAEGER_OTLP_HTTP_PORT="+ports[1], "JAEGER_QUERY_PORT="+ports[2],
 		"JAEGER_QUERY_GRPC_PORT="+ports[3], "JAEGER_METRICS_PORT="+ports[4])
 	cmd.Stdout, cmd.Stderr = &s.output, &s.output
