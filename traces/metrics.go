@@ -74,7 +74,7 @@ var instruments = [...]instrument{
 	quantityIO:              {"ccl.io", "By", kindCounter, with(ofRank, "ccl.direction"), "bytes of rank-chunks that a rank has sent to and received from others, of all collectives"},
 	quantityAlgBW:           {"ccl.algorithm.bandwidth", "By/s", kindGauge, ofSeries, "S by the median CCT of the last 4096"},
 	quantityBusBW:           {"ccl.bus.bandwidth", "By/s", kindGauge, ofSeries, "algorithm bandwidth times nccl-tests' factor"},
-	quantityCollectivesOpen: {"ccl.collectives.in_flight", "{collective}", kindGauge, ofRank, "collectives that a rank has begun and not ended"},
+	quantityCollectivesOpen: {"ccl.collectives.in_flight", "{collective}", kindGauge, ofRank, "collectives that a rank has begun and not ended; none where no or not all records are kept"},
 	quantityPending:         {"ccl.operations.in_flight", "{operation}", kindGauge, ofRank, "operations that a rank has submitted and that are not known to be done"},
 	quantityShares:          {"ccl.share.lookups", "{lookup}", kindCounter, with(ofRank, "ccl.share.result"), "look-ups of peers' buffers: hit in the cache, or miss"},
 	quantityRecords:         {"ccl.trace.records", "{record}", kindCounter, ofRank, "flight records that a rank has written"},
@@ -136,8 +136,8 @@ type meters struct {
 // meterSource is what is read when metrics are collected.
 type meterSource interface {
 	// eachRank calls f for each rank whose file is there, with how many
-	// collectives it has ended.
-	eachRank(f func(log *flight.Log, ended int64))
+	// collectives it had begun and not ended when it was looked at.
+	eachRank(f func(log *flight.Log, open int64))
 	// unused counts records that are of no collective, by reason.
 	unused() map[string]int64
 }
@@ -198,14 +198,15 @@ func (m *meters) makeObserved(meter otelmetric.Meter) error {
 // observe gives what is not added up but looked at.
 func (m *meters) observe(_ context.Context, o otelmetric.Observer) error {
 	m.observeBandwidths(o)
-	m.source.eachRank(func(log *flight.Log, ended int64) {
+	m.source.eachRank(func(log *flight.Log, open int64) {
 		rank := attribute.Int("ccl.rank", log.Rank)
 		say := func(q quantity, value int64, also ...attribute.KeyValue) {
 			o.ObserveInt64(m.observed[q], value, otelmetric.WithAttributes(append(also, rank)...))
 		}
 		n := log.Counters()
-		begun, _ := log.Collective()
-		say(quantityCollectivesOpen, max(0, int64(begun)-ended))
+		if n.Records > 0 && n.Dropped == 0 { // otherwise ends are not known
+			say(quantityCollectivesOpen, open)
+		}
 		say(quantityPending, log.Pending())
 		say(quantityShares, n.ShareHits, attribute.String("ccl.share.result", "hit"))
 		say(quantityShares, n.ShareMisses, attribute.String("ccl.share.result", "miss"))

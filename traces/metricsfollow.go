@@ -43,7 +43,11 @@ type feed struct {
 	fresh  []*piece          // of them, ended, but maybe not whole
 	placed uint32            // collectives up to this number of the rank have a key
 	counts map[uint16]uint32 // of them, by group
-	ended  int64             // collectives that the rank has ended
+
+	looked int64  // when begun was read
+	begun  uint32 // collectives that the rank had begun then
+	ended  int64  // collectives that the rank has ended
+	later  int64  // of them, after it was looked
 }
 
 // piece is what a rank recorded of one collective.
@@ -52,6 +56,7 @@ type piece struct {
 	mark       flight.Record
 	marked     bool
 	whole      bool  // no more of it can come
+	settled    bool  // it has been given
 	last       int64 // end of its last record
 	operations []flight.Record
 }
@@ -59,8 +64,9 @@ type piece struct {
 // assembly is a collective of which more may come.
 type assembly struct {
 	key    collectiveKey
-	ranks  int // that take part
+	ranks  int // that take part, by what the ranks have said so far
 	pieces []rankPiece
+	queued bool // all have ended it, or had by what was said
 }
 
 type rankPiece struct {
@@ -83,8 +89,10 @@ func (f *follower) close() error { return f.run.Close() }
 func (f *follower) poll(give func(*Collective)) {
 	f.openFiles()
 	for _, feed := range f.feeds {
+		feed.look(f.clock.Now())
 		f.read(feed, false)
 		if feed.log.Pending() > 0 {
+			feed.fresh = slices.DeleteFunc(feed.fresh, func(p *piece) bool { return p.settled })
 			continue
 		}
 		// What the rank had ended it had submitted, so all of it is recorded now.
@@ -111,7 +119,9 @@ func (f *follower) poll(give func(*Collective)) {
 func (f *follower) finish(give func(*Collective)) {
 	f.openFiles()
 	for _, feed := range f.feeds {
+		feed.look(f.clock.Now())
 		f.read(feed, true)
+		feed.fresh = nil
 	}
 	f.place()
 	f.placeRest()
@@ -184,9 +194,29 @@ func (f *follower) add(feed *feed, rec *flight.Record) {
 		p.mark, p.marked = *rec, true
 		f.groups[rec.Group] = true
 		feed.fresh = append(feed.fresh, p)
-		feed.ended++
+		feed.end(rec)
 	}
 }
+
+// look asks the rank how many collectives it has begun. Those that it ends
+// while its records are read are open at that time.
+func (feed *feed) look(now int64) {
+	begun, _ := feed.log.Collective()
+	feed.looked, feed.begun, feed.later = now, max(feed.begun, begun), 0
+}
+
+// end counts a collective that the rank has ended.
+func (feed *feed) end(rec *flight.Record) {
+	feed.ended++
+	if rec.End > feed.looked {
+		feed.later++
+		return
+	}
+	feed.begun = max(feed.begun, rec.Collective) // the one begun last need not have the highest number
+}
+
+// inFlight is how many collectives the rank had open when it was looked at.
+func (feed *feed) inFlight() int64 { return max(0, int64(feed.begun)-(feed.ended-feed.later)) }
 
 // place gives keys to what ranks have ended, in the order of their own numbers:
 // the k-th in a group has the key k, see [numbering].
@@ -240,21 +270,26 @@ func (p *piece) records() int64 {
 func (f *follower) assemble(key collectiveKey, feed *feed, p *piece) {
 	a := f.open[key]
 	if a == nil {
-		a = &assembly{key: key, ranks: f.run.size}
+		a = &assembly{key: key}
 		f.open[key] = a
 	}
-	if p.marked {
-		a.ranks = claimOf(feed.log.Rank, &p.mark, f.run.size).ranks
-	}
 	a.pieces = append(a.pieces, rankPiece{feed, p})
-	if len(a.pieces) == a.ranks {
+	if !p.marked {
+		return
+	}
+	a.ranks = max(a.ranks, claimOf(feed.log.Rank, &p.mark, f.run.size).ranks)
+	if len(a.pieces) >= a.ranks && !a.queued {
+		a.queued = true
 		f.full = append(f.full, a)
 	}
 }
 
-// settled reports whether nothing more of it is expected: of each rank it is
-// whole, or its last record ended before the given time.
+// settled reports whether nothing more of it is expected: all ranks have ended
+// it, and of each it is whole, or its last record ended before the given time.
 func (a *assembly) settled(before int64) bool {
+	if len(a.pieces) < a.ranks {
+		return false
+	}
 	for _, p := range a.pieces {
 		if !p.whole && p.last > before {
 			return false
@@ -282,6 +317,7 @@ func (f *follower) settle(a *assembly, give func(*Collective)) {
 			d.add(p.feed.log, &p.operations[i])
 		}
 		f.reuse(p.operations)
+		p.operations, p.settled = nil, true // it may still be among the fresh
 	}
 	d.finish(len(f.run.logs))
 	give(&d.Collective)

@@ -37,6 +37,12 @@ var scripts = map[string]script{
 		{"0 collective 0 9 c=1 op=all_gather ranks=2 bytes=8", "0 collective 10 19 c=2 op=all_gather ranks=2 bytes=8"},
 		{"1 collective 0 9 c=1 op=all_reduce ranks=2 bytes=8", "1 collective 10 19 c=2 op=all_gather ranks=2 bytes=8"},
 	},
+	"ranks differ in how many they are": {
+		{"0 put 1 2 c=1 peer=1 bytes=8", "0 collective 0 9 c=1 op=all_gather ranks=4", "0 collective 10 19 c=2 op=all_gather ranks=4"},
+		{"1 put 1 2 c=1 peer=2 bytes=8", "1 collective 0 9 c=1 op=all_gather ranks=2", "1 collective 10 19 c=2 op=all_gather ranks=4"},
+		{"2 put 1 2 c=1 peer=3 bytes=8", "2 collective 0 9 c=1 op=all_gather ranks=4", "2 collective 10 19 c=2 op=all_gather ranks=2"},
+		{"3 put 1 2 c=1 peer=0 bytes=8", "3 collective 0 9 c=1 op=all_gather ranks=4", "3 collective 10 19 c=2 op=all_gather ranks=4"},
+	},
 	"twice and damaged": {
 		{"0 collective 0 9 c=1 op=all_gather ranks=2", "0 collective 1 5 c=1 op=all_gather ranks=2", "0 put 9 3 c=1 peer=1 bytes=8"},
 		{"1 put 3 4 c=1 peer=0 bytes=8", "1 put 3 4 peer=0 bytes=8", "1 collective 0 9 c=1 op=all_gather ranks=2"},
@@ -188,6 +194,71 @@ func TestFollowSettles(t *testing.T) {
 	if f.late != 1 {
 		t.Errorf("%d late records, want 1", f.late)
 	}
+}
+
+// TestFollowForgets follows ranks that always have something pending: nothing
+// is kept of what has been given.
+func TestFollowForgets(t *testing.T) {
+	const rounds = 50
+	rec := newRecording(t, 2, 0)
+	f := newFollower(rec.dir)
+	defer f.close()
+	for _, w := range rec.writers {
+		w.Submitted(1, 1)
+	}
+	given := 0
+	for round := range rounds {
+		for rank := range rec.writers {
+			for _, line := range []string{"%d put 1 2 c=%d peer=0 bytes=8", "%d collective 0 9 c=%d op=all_gather ranks=2"} {
+				if err := rec.line(fmt.Sprintf(line, rank, round+1)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		f.poll(func(*Collective) { given++ })
+		for _, feed := range f.feeds {
+			kept := slices.ContainsFunc(feed.fresh, func(p *piece) bool { return p.settled && p.operations != nil })
+			if len(feed.fresh) > 1 || len(feed.pieces) > 0 || kept {
+				t.Fatalf("after %d rounds rank %d has %d fresh of %d pieces, operations kept %v", round+1, feed.log.Rank, len(feed.fresh), len(feed.pieces), kept)
+			}
+		}
+	}
+	if given != rounds || len(f.open) > 0 || len(f.full) > 0 {
+		t.Errorf("%d given, %d open, %d full, want %d, 0, 0", given, len(f.open), len(f.full), rounds)
+	}
+}
+
+// TestFollowInFlight has collectives that end after the rank was asked how many
+// it had begun.
+func TestFollowInFlight(t *testing.T) {
+	rec := newRecording(t, 1, 0)
+	f := newFollower(rec.dir)
+	defer f.close()
+	expect := func(when string, want int64) {
+		t.Helper()
+		f.poll(func(*Collective) {})
+		if got := f.feeds[0].inFlight(); got != want {
+			t.Errorf("%s: %d in flight, want %d", when, got, want)
+		}
+	}
+	end := func(number int, at int64) {
+		t.Helper()
+		if err := rec.line(fmt.Sprintf("0 collective %d %d c=%d op=all_gather ranks=1", at-10, at, number)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect("at the start", 0)
+	rec.writers[0].BeginCollective(2, uint8(op.AllGather))
+	end(1, 10)
+	expect("one of two has ended", 1)
+	const later = int64(1e12) // a quarter of an hour that no test takes
+	end(2, f.clock.Now()+later)
+	end(3, f.clock.Now()+later)
+	expect("two end while the records are read", 1)
+	rec.writers[0].BeginCollective(4, uint8(op.AllGather))
+	expect("they have ended since, and one has begun", 1)
+	end(5, 20) // with a number of its own: another stream began it
+	expect("the last by number was not begun last", 1)
 }
 
 // TestFollowWaitsForRecords has a record that is being written, which holds up

@@ -188,9 +188,14 @@ func collectMetrics(r *Run, info *Info, temporality sdkmetric.TemporalitySelecto
 // wholeRun is a run that is over as the source of what meters look at.
 type wholeRun Run
 
-func (r *wholeRun) eachRank(f func(log *flight.Log, ended int64)) {
+func (r *wholeRun) eachRank(f func(log *flight.Log, open int64)) {
 	for _, log := range r.logs {
-		f(log, int64(len(marksOf(log))))
+		marks := marksOf(log)
+		begun, _ := log.Collective()
+		if n := len(marks); n > 0 { // the one begun last need not have the highest number
+			begun = max(begun, marks[n-1].Collective)
+		}
+		f(log, max(0, int64(begun)-int64(len(marks))))
 	}
 }
 

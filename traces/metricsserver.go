@@ -166,9 +166,9 @@ func (c *metricsCache) close() error {
 // followedRun is a run that lasts as the source of what meters look at.
 type followedRun follower
 
-func (f *followedRun) eachRank(each func(log *flight.Log, ended int64)) {
+func (f *followedRun) eachRank(each func(log *flight.Log, open int64)) {
 	for _, feed := range f.feeds {
-		each(feed.log, feed.ended)
+		each(feed.log, feed.inFlight())
 	}
 }
 

@@ -9,6 +9,9 @@ import (
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
+	"go.opentelemetry.io/otel/attribute"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/ccrun/ccrun/host/op"
 )
@@ -152,4 +155,52 @@ func TestServeMetricsRefuses(t *testing.T) {
 	if answer.StatusCode != http.StatusNotFound {
 		t.Errorf("/ is %s", answer.Status)
 	}
+}
+
+// TestServeCollectivesInFlight tells how many collectives are open only where
+// all ends are known: of three ranks one has recorded nothing, and the file of
+// another is full.
+func TestServeCollectivesInFlight(t *testing.T) {
+	rec := newRecording(t, 3, 0)
+	for _, w := range rec.writers {
+		w.BeginCollective(3, uint8(op.AllGather))
+	}
+	for _, line := range []string{"0 collective 0 9 c=1 op=all_gather ranks=1", "0 collective 9 19 c=2 op=all_gather ranks=1"} {
+		if err := rec.line(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for rec.writers[2].Counters().Dropped == 0 {
+		if err := rec.line("2 mark 1 2 name=step"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const want = `ccl_collectives_in_flight{ccl_rank="0"} 1.0`
+	if got := samplesOf(scrape(t, serve(t, rec.dir, 3).URL()), "ccl_collectives_in_flight"); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	data, err := collectMetrics(rec.open(t), &Info{}, sdkmetric.DefaultTemporalitySelector)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var points []metricdata.DataPoint[int64]
+	for _, m := range data.ScopeMetrics[0].Metrics {
+		if m.Name == "ccl.collectives.in_flight" {
+			points = m.Data.(metricdata.Gauge[int64]).DataPoints
+		}
+	}
+	if rank := attribute.NewSet(attribute.Int("ccl.rank", 0)); len(points) != 1 || points[0].Value != 1 || !points[0].Attributes.Equals(&rank) {
+		t.Errorf("of the whole run: %v", points)
+	}
+}
+
+// samplesOf is the lines of a metric.
+func samplesOf(text, name string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, name+"{") {
+			lines = append(lines, strings.TrimSpace(line))
+		}
+	}
+	return strings.Join(lines, "\n")
 }
