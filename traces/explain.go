@@ -29,8 +29,8 @@ func (t *table) flows(f *FlowStats) {
 		return
 	}
 	t.printf("  %s  jain %.3f   max/mean %.2f", plural(int64(len(f.Pairs)+f.PairsLeftOut), "pair"), f.Jain, f.MaxToMean)
-	if p, times := f.standingOut(); p != nil {
-		t.printf("   slowest %d to %d: p50 %s, %s x the usual", p.Source, p.Dest, formatSeconds(p.FCT.P50), significant(times))
+	if p := f.outstanding; p != nil {
+		t.printf("   slowest %d to %d: p50 %s, %s x the usual", p.Source, p.Dest, formatSeconds(p.FCT.P50), significant(p.times))
 	}
 	t.printf("\n")
 }

@@ -44,10 +44,22 @@ type FlowStats struct {
 	Pairs        []PairFlows  `json:"pairs"`
 	PairsLeftOut int          `json:"pairs_left_out,omitempty"`
 	Slowest      *SlowestFlow `json:"slowest"`
-	// Jain is Jain's fairness index over the bandwidths of all pairs, and
-	// MaxToMean the highest of them over their mean.
+	// Jain is Jain's fairness index over the bandwidths of all pairs that moved
+	// bytes, and MaxToMean the highest of them over their mean.
 	Jain      float64 `json:"jain"`
 	MaxToMean float64 `json:"max_to_mean"`
+
+	// Of all pairs, also of those that are not listed.
+	worstPair       Times   // the longest that a pair has at each point
+	lowestBandwidth float64 // of a pair that moved bytes, 0 if none did
+	outstanding     *outstandingPair
+}
+
+// outstandingPair is a pair whose median flow takes much longer than the median
+// pair's.
+type outstandingPair struct {
+	PairFlows
+	times float64 // how many times that
 }
 
 // SlowestFlow is the flow that took longest, the first one if several did.
@@ -139,19 +151,34 @@ func (t *flowTally) stats() *FlowStats {
 	}
 	out := &FlowStats{Slowest: t.slowest}
 	sources, dests := make(map[int32]*flowSamples), make(map[int32]*flowSamples)
-	var bandwidths []float64
 	for pair, samples := range t.pairs {
 		addTo(sources, pair.source, samples)
 		addTo(dests, pair.dest, samples)
-		group := samples.group()
-		bandwidths = append(bandwidths, group.Bandwidth)
-		out.Pairs = append(out.Pairs, PairFlows{int(pair.source), int(pair.dest), group})
+		out.Pairs = append(out.Pairs, PairFlows{int(pair.source), int(pair.dest), samples.group()})
 	}
-	slices.Sort(bandwidths) // sums do not depend on the order of a map
-	out.Jain, out.MaxToMean = analysis.Jain(bandwidths), analysis.MaxToMean(bandwidths)
 	out.Sources, out.Dests = rankFlows(sources), rankFlows(dests)
+	slices.SortFunc(out.Pairs, byRanks)
+	out.comparePairs()
 	out.limitPairs()
 	return out
+}
+
+// comparePairs sets what is of all pairs. It comes before some are left out of
+// the list.
+func (f *FlowStats) comparePairs() {
+	var bandwidths []float64
+	for i := range f.Pairs {
+		p := &f.Pairs[i]
+		f.worstPair.raise(p.FCT)
+		if p.Bandwidth > 0 { // what moved nothing has none
+			bandwidths = append(bandwidths, p.Bandwidth)
+		}
+	}
+	if len(bandwidths) > 0 {
+		f.lowestBandwidth = slices.Min(bandwidths)
+	}
+	f.Jain, f.MaxToMean = analysis.Jain(bandwidths), analysis.MaxToMean(bandwidths)
+	f.outstanding = findOutstanding(f.Pairs)
 }
 
 func addTo(ranks map[int32]*flowSamples, rank int32, samples *flowSamples) {
@@ -161,18 +188,27 @@ func addTo(ranks map[int32]*flowSamples, rank int32, samples *flowSamples) {
 	ranks[rank].merge(samples)
 }
 
+func byRanks(a, b PairFlows) int {
+	return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Dest, b.Dest))
+}
+
+// bySlowness puts the lowest bandwidth first, and what moved nothing and so has
+// none last.
+func bySlowness(a, b PairFlows) int {
+	if (a.Bandwidth == 0) != (b.Bandwidth == 0) {
+		return cmp.Compare(b.Bandwidth, a.Bandwidth)
+	}
+	return cmp.Or(cmp.Compare(a.Bandwidth, b.Bandwidth), byRanks(a, b))
+}
+
 // limitPairs keeps the pairs with the lowest bandwidth, in order of ranks.
 func (f *FlowStats) limitPairs() {
-	byRanks := func(a, b PairFlows) int {
-		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Dest, b.Dest))
+	if len(f.Pairs) <= maxPairs {
+		return
 	}
-	if len(f.Pairs) > maxPairs {
-		slices.SortFunc(f.Pairs, func(a, b PairFlows) int {
-			return cmp.Or(cmp.Compare(a.Bandwidth, b.Bandwidth), byRanks(a, b))
-		})
-		f.PairsLeftOut = len(f.Pairs) - maxPairs
-		f.Pairs = slices.Clone(f.Pairs[:maxPairs])
-	}
+	slices.SortFunc(f.Pairs, bySlowness)
+	f.PairsLeftOut = len(f.Pairs) - maxPairs
+	f.Pairs = slices.Clone(f.Pairs[:maxPairs])
 	slices.SortFunc(f.Pairs, byRanks)
 }
 
@@ -204,12 +240,13 @@ const (
 	standsOutTimes = 2
 )
 
-// standingOut is the pair whose median flow takes longest, if that is much
-// longer than the median pair's, and how many times that; nil if none is.
-func (f *FlowStats) standingOut() (pair *PairFlows, times float64) {
+// findOutstanding gives the pair whose median flow takes longest, if that is
+// much longer than the median pair's; nil if none is.
+func findOutstanding(pairs []PairFlows) *outstandingPair {
+	var pair *PairFlows
 	var medians []float64
-	for i := range f.Pairs {
-		p := &f.Pairs[i]
+	for i := range pairs {
+		p := &pairs[i]
 		medians = append(medians, p.FCT.P50)
 		if pair == nil || p.FCT.P50 > pair.FCT.P50 {
 			pair = p
@@ -217,11 +254,11 @@ func (f *FlowStats) standingOut() (pair *PairFlows, times float64) {
 	}
 	slices.Sort(medians)
 	if len(medians) < 3 || pair.Count < standsOutCount {
-		return nil, 0
+		return nil
 	}
 	usual := medians[(len(medians)-1)/2]
 	if usual <= 0 || pair.FCT.P50 < standsOutTimes*usual {
-		return nil, 0
+		return nil
 	}
-	return pair, pair.FCT.P50 / usual
+	return &outstandingPair{*pair, pair.FCT.P50 / usual}
 }

@@ -1,11 +1,15 @@
 package traces
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/ccrun/ccrun/host/op"
+)
 
 // Check says which of the rules that tie the terms together the collective
 // breaks, nil if none: messages add up to their flow, flows and slices to their
-// chunk, the messages of one flow do not overlap, and no part takes longer
-// than the whole. A guest that tags its operations wrongly breaks them.
+// chunk, sends to the receives that they are paired with, the messages of one
+// flow do not overlap, and no part takes longer than the whole. A guest that tags its operations wrongly breaks them.
 func (c *Collective) Check() error {
 	longest := int64(0)
 	for i := range c.Transfers {
@@ -39,6 +43,31 @@ func (t *Transfer) check() error {
 	}
 	if flows != t.Bytes || pieces != t.Bytes {
 		return fmt.Errorf("flows hold %d bytes, slices %d, the chunk %d", flows, pieces, t.Bytes)
+	}
+	return t.checkEnds()
+}
+
+// checkEnds compares what the receives of the transfer took with what the sends
+// that they are paired with gave. A send without a receive is a message of the
+// transfer itself, so it stands on both sides. Where records of one end are
+// missing, as those of a killed rank are, there is nothing to compare.
+func (t *Transfer) checkEnds() error {
+	var sent, taken int64
+	unpaired := 0
+	for i := range t.Sends {
+		sent += t.Sends[i].Bytes
+		unpaired += t.Sends[i].Messages
+	}
+	for i := range t.Flows {
+		for j := range t.Flows[i].Messages {
+			if m := &t.Flows[i].Messages[j]; m.Kind == op.Recv || m.Kind == op.Send {
+				taken += m.Bytes
+				unpaired--
+			}
+		}
+	}
+	if unpaired == 0 && sent != taken {
+		return fmt.Errorf("sends hold %d bytes, their receives %d", sent, taken)
 	}
 	return nil
 }

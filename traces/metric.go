@@ -38,10 +38,10 @@ var metrics = []metric{
 	{name: "dest_fct", what: "FCT of the worst destination", stats: statistics, scales: timeScales, value: worstOf(func(f *FlowStats) (groups []*FlowGroup) {
 		return rankGroups(f.Dests)
 	})},
-	{name: "pair_fct", what: "FCT of the worst pair", stats: statistics, scales: timeScales, value: worstOf((*FlowStats).pairGroups)},
+	{name: "pair_fct", what: "FCT of the worst pair", stats: statistics, scales: timeScales, value: worstPair},
 	{name: "algbw", what: "S by the median CCT", scales: rateScales, value: always(func(c *CollectiveStats) float64 { return c.AlgBW })},
 	{name: "busbw", what: "algbw times nccl-tests' factor", scales: rateScales, value: always(func(c *CollectiveStats) float64 { return c.BusBW })},
-	{name: "pair_bw", what: "bandwidth of the slowest pair", scales: rateScales, value: ofFlows((*FlowStats).slowestPair)},
+	{name: "pair_bw", what: "bandwidth of the slowest pair", scales: rateScales, value: slowestPair},
 	{name: "slowest_flow", what: "the slowest flow's share of its CCT", scales: shareScales, value: ofFlows(func(f *FlowStats) float64 { return f.Slowest.Share })},
 	{name: "jain", what: "fairness of pairs, up to 1", value: ofFlows(func(f *FlowStats) float64 { return f.Jain })},
 	{name: "max_mean", what: "bandwidth of the fastest pair over the mean", value: ofFlows(func(f *FlowStats) float64 { return f.MaxToMean })},
@@ -213,20 +213,19 @@ func rankGroups(ranks []RankFlows) (groups []*FlowGroup) {
 	return groups
 }
 
-func (f *FlowStats) pairGroups() (groups []*FlowGroup) {
-	for i := range f.Pairs {
-		groups = append(groups, &f.Pairs[i].FlowGroup)
+func worstPair(c *CollectiveStats, stat string) (worst float64, measured bool) {
+	if c.Flows == nil {
+		return 0, false
 	}
-	return groups
+	return c.Flows.worstPair.stat(stat), true
 }
 
-// slowestPair is the lowest bandwidth of a pair.
-func (f *FlowStats) slowestPair() float64 {
-	lowest := f.Pairs[0].Bandwidth
-	for i := range f.Pairs {
-		lowest = min(lowest, f.Pairs[i].Bandwidth)
+// slowestPair is the lowest bandwidth of a pair that moved bytes.
+func slowestPair(c *CollectiveStats, _ string) (lowest float64, measured bool) {
+	if c.Flows == nil || c.Flows.lowestBandwidth == 0 {
+		return 0, false
 	}
-	return lowest
+	return c.Flows.lowestBandwidth, true
 }
 
 // straggler is the slowest straggler of the run: of all its collectives

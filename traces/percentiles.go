@@ -26,6 +26,12 @@ func timesOf(nanos []int64) *Times {
 	}
 }
 
+// raise makes each point at least what it is in other.
+func (t *Times) raise(other *Times) {
+	t.Min, t.P50, t.P95 = max(t.Min, other.Min), max(t.P50, other.P50), max(t.P95, other.P95)
+	t.P99, t.Max = max(t.P99, other.P99), max(t.Max, other.Max)
+}
+
 // nearestRank is the given percentile, 1 to 100, of sorted values.
 func nearestRank(sorted []int64, percent int) int64 {
 	rank := (len(sorted)*percent + 99) / 100
