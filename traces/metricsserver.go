@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -95,9 +96,10 @@ func (s *MetricsServer) URL() string {
 	return "http://" + net.JoinHostPort(host, port) + "/metrics"
 }
 
-// Finish reads the rest of the records, of a run that is over: what is served
-// from then on is what the run's summary says.
-func (s *MetricsServer) Finish() { s.cache.finish() }
+// Finish says that the run is over: what is served to those who ask from then on
+// is what the run's summary says. The rest of the records is read for the first
+// of them.
+func (s *MetricsServer) Finish() { s.cache.over.Store(true) }
 
 // Close stops serving.
 func (s *MetricsServer) Close() error {
@@ -118,8 +120,9 @@ type metricsCache struct {
 	families []*dto.MetricFamily
 	err      error
 	at       time.Time // when they were gathered
-	finished bool
+	finished bool      // they are those of the whole run
 	closed   bool
+	over     atomic.Bool // the run is, set without waiting for who gathers
 }
 
 // Gather gives the metrics, which are not to be changed.
@@ -129,7 +132,13 @@ func (c *metricsCache) Gather() ([]*dto.MetricFamily, error) {
 	if c.closed {
 		return nil, net.ErrClosed
 	}
-	if !c.finished && (c.at.IsZero() || time.Since(c.at) >= metricsInterval) {
+	switch {
+	case c.finished:
+	case c.over.Load():
+		c.follower.finish(c.take)
+		c.finished = true
+		c.gather()
+	case c.at.IsZero() || time.Since(c.at) >= metricsInterval:
 		c.follower.poll(c.take)
 		c.gather()
 	}
@@ -143,17 +152,6 @@ func (c *metricsCache) gather() {
 
 func (c *metricsCache) take(one *Collective) {
 	c.meters.collective(one, c.follower.run.logs[0].WallOffset())
-}
-
-func (c *metricsCache) finish() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.finished || c.closed {
-		return
-	}
-	c.follower.finish(c.take)
-	c.gather()
-	c.finished = true
 }
 
 func (c *metricsCache) close() error {

@@ -140,6 +140,24 @@ func TestServeMetricsSeldom(t *testing.T) {
 	}
 }
 
+// TestServeMetricsAtTheEnd has a run that is over before anybody asks: nothing
+// is read until then, and all of it then, once.
+func TestServeMetricsAtTheEnd(t *testing.T) {
+	rec := newRecording(t, 1, 0)
+	s := serve(t, rec.dir, 1)
+	ring{ranks: 1, slices: 1, iterations: 3, sliceBytes: 8, sliceNanos: 10, kind: op.Put}.record(rec)
+	s.Finish()
+	if n := len(s.cache.follower.feeds); n != 0 || s.cache.finished {
+		t.Errorf("%d files were read although nobody asked, finished %v", n, s.cache.finished)
+	}
+	const want = `ccl_collectives_total{ccl_algorithm="ring",ccl_data_bytes="8",ccl_operation="all_gather",ccl_outcome="measured",ccl_size="1"} 3.0`
+	for range 2 {
+		if got := samplesOf(scrape(t, s.URL()), "ccl_collectives_total"); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
 func TestServeMetricsRefuses(t *testing.T) {
 	s := serve(t, t.TempDir(), 1)
 	address := strings.TrimSuffix(strings.TrimPrefix(s.URL(), "http://"), "/metrics")

@@ -50,7 +50,7 @@ func listenFailure(err error) string {
 	return err.Error()
 }
 
-// finish takes in what the run has recorded to its end.
+// finish tells the servers that the run is over.
 func (l liveMetrics) finish() {
 	for _, server := range l {
 		server.Finish()

@@ -68,6 +68,9 @@ Faults are delay=RANK:3x or delay=RANK:200us (copy, put, get, recv and reduce
 take longer), kill=RANK@N and hang=RANK@N (in its Nth such operation), with any
 of ,kind=put+signal ,peer=RANK ,nth=N ,p=PROBABILITY after it, and reduction
 (wrong numbers). RANK is * for any. What was asked for stands in the summary.
+
+A rank keeps 4 Mi records, and live metrics (-o prometheus) count no further: use
+--trace collective for long runs.
 `,
 		Flags:  o.flags(),
 		Action: func(c *cli.Context) error { return runWorkflow(c.Context, s, o, c.Args()) },
