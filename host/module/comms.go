@@ -24,7 +24,7 @@ type comm struct {
 	splits    int     // that are complete
 	pending   *splitVote
 	plans     map[string]*plan
-	planSteps int // of all plans
+	planSteps int // of all its plans
 }
 
 // worldComm is the communicator of all ranks and how often it was made.
@@ -215,6 +215,7 @@ func commFree(c *call) error {
 	if err := c.comms.remove(c.stack[0]); err != nil {
 		return err
 	}
+	c.forgetPlans(c.comm)
 	return c.comm.Close()
 }
 

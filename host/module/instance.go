@@ -47,6 +47,7 @@ type Instance struct {
 	comms      table[*comm]
 	world      worldComm
 	splitsMade uint32 // ballots cast
+	planSteps  int    // of all communicators' plans
 
 	shares    map[shareKey]*share
 	published map[publication]struct{}

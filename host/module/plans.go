@@ -19,11 +19,13 @@ type plan struct {
 	placed   *plan // for the same call with its buffers in place, made when needed
 }
 
-// How many plans a communicator keeps, and how many steps they may have in all:
-// past either, all are forgotten. A step takes some 200 bytes.
+// How many plans a communicator keeps, and how many steps those of all
+// communicators may have: past either, all of them are forgotten. A step takes
+// some 200 bytes, with which the rest of a plan and its key are counted, too.
 const (
 	maxPlans     = 4096
 	maxPlanSteps = 1 << 18
+	keyStepBytes = 100 // of a key, which is kept beside counts as long
 )
 
 const warmupFlag = 1
@@ -59,24 +61,37 @@ func (c *call) planOf(comm *comm, b []byte) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	comm.keep(string(key), p)
+	c.keepPlan(comm, string(key), p)
 	return p, nil
 }
 
-// keep remembers a plan, at the price of all others if there are too many.
-func (c *comm) keep(key string, p *plan) {
-	c.count(p)
-	c.plans[key] = p
+// keepPlan remembers a plan, at the price of others if there are too many.
+func (i *Instance) keepPlan(comm *comm, key string, p *plan) {
+	i.countPlan(comm, p, len(key))
+	comm.plans[key] = p
 }
 
-// count counts a plan's steps, and forgets all plans kept if there are too many.
-func (c *comm) count(p *plan) {
-	steps := len(p.call.Program.Steps) + len(p.call.Program.Back)
-	if len(c.plans) >= maxPlans || c.planSteps+steps > maxPlanSteps {
-		clear(c.plans)
-		c.planSteps = 0
+// countPlan counts a plan's steps. It forgets the plans of the communicator if
+// they are too many, and those of all communicators if their steps are.
+func (i *Instance) countPlan(comm *comm, p *plan, keyBytes int) {
+	steps := len(p.call.Program.Steps) + len(p.call.Program.Back) + keyBytes/keyStepBytes + 1
+	if len(comm.plans) >= maxPlans {
+		i.forgetPlans(comm)
 	}
-	c.planSteps += steps
+	if i.planSteps+steps > maxPlanSteps {
+		for _, other := range i.comms.all() {
+			i.forgetPlans(other)
+		}
+	}
+	comm.planSteps += steps
+	i.planSteps += steps
+}
+
+// forgetPlans forgets the plans of a communicator.
+func (i *Instance) forgetPlans(comm *comm) {
+	clear(comm.plans)
+	i.planSteps -= comm.planSteps
+	comm.planSteps = 0
 }
 
 // countFields are the fields of a call structure that point to counts.
@@ -148,7 +163,7 @@ func (c *call) inPlace(p *plan, comm *comm) (*plan, error) {
 	if err := c.complete(&placed, comm); err != nil {
 		return nil, err
 	}
-	comm.count(&placed)
+	c.countPlan(comm, &placed, 0)
 	p.placed = &placed
 	return p.placed, nil
 }
