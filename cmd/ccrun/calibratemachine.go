@@ -40,6 +40,9 @@ type rankListValue []int
 
 const rankListExample = "numbers of ranks, for example 2,4,8"
 
+// rankListMax keeps the rules of a table, which travels to every rank, few.
+const rankListMax = 8
+
 func (v *rankListValue) Set(text string) error {
 	*v = nil
 	for word := range strings.SplitSeq(text, ",") {
@@ -54,6 +57,9 @@ func (v *rankListValue) Set(text string) error {
 	}
 	slices.Sort(*v)
 	*v = slices.Compact(*v)
+	if len(*v) > rankListMax {
+		return hinted(fmt.Sprintf("more than %d numbers of ranks", rankListMax), "a table holds few rules: a rule for n ranks also holds for fewer")
+	}
 	return nil
 }
 

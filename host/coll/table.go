@@ -9,7 +9,7 @@ import (
 
 // RulesMax is how many rules the text of a table may have: it travels to every
 // rank.
-const RulesMax = 512
+const RulesMax = 256
 
 // ErrTable is wrapped by what is wrong with the text of a table.
 var ErrTable = errors.New("malformed selection table")

@@ -35,7 +35,7 @@ func TestTableErrors(t *testing.T) {
 		{"all_reduce bytes_max=9223372036854775808 algorithm=ring", `line 1: bytes_max: "9223372036854775808" is not a whole number above 0`},
 		{"all_reduce size=1 algorithm=ring", `line 1: size: unknown key`},
 		{"all_reduce bytes_max=1 bytes_max=2 algorithm=ring", `line 1: bytes_max: given twice`},
-		{strings.Repeat("all_reduce algorithm=ring\n", RulesMax+1), `line 513: more than 512 rules`},
+		{strings.Repeat("all_reduce algorithm=ring\n", RulesMax+1), `line 257: more than 256 rules`},
 	} {
 		_, err := ParseTable(c.text)
 		if !errors.Is(err, ErrTable) || err.Error() != c.want+": "+ErrTable.Error() {
