@@ -51,7 +51,7 @@ enum {
   CCRUN_LIMIT = 8, /* more handles, streams, names or slots than allowed */
   CCRUN_TIMED_OUT = 9, /* the deadline passed */
   CCRUN_FAILED = 10, /* an earlier operation of the stream failed; last_error says which */
-  CCRUN_MISMATCH = 11, /* ranks disagree on what they do together */
+  CCRUN_MISMATCH = 11, /* ranks disagree on what they do together; one such failure ends the run with 113, whatever the guest makes of it */
   CCRUN_UNSUPPORTED = 12, /* this device cannot do it */
   CCRUN_NOT_FOUND = 13, /* no such thing */
 };

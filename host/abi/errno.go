@@ -41,7 +41,7 @@ var Errnos = []ErrnoDoc{
 	{Limit, "limit", "more handles, streams, names or slots than allowed"},
 	{TimedOut, "timed_out", "the deadline passed"},
 	{Failed, "failed", "an earlier operation of the stream failed; last_error says which"},
-	{Mismatch, "mismatch", "ranks disagree on what they do together"},
+	{Mismatch, "mismatch", "ranks disagree on what they do together; one such failure ends the run with 113, whatever the guest makes of it"},
 	{Unsupported, "unsupported", "this device cannot do it"},
 	{NotFound, "not_found", "no such thing"},
 }

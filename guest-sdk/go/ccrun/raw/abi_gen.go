@@ -23,7 +23,7 @@ const (
 	ErrnoLimit       Errno = 8  // more handles, streams, names or slots than allowed
 	ErrnoTimedOut    Errno = 9  // the deadline passed
 	ErrnoFailed      Errno = 10 // an earlier operation of the stream failed; last_error says which
-	ErrnoMismatch    Errno = 11 // ranks disagree on what they do together
+	ErrnoMismatch    Errno = 11 // ranks disagree on what they do together; one such failure ends the run with 113, whatever the guest makes of it
 	ErrnoUnsupported Errno = 12 // this device cannot do it
 	ErrnoNotFound    Errno = 13 // no such thing
 )
@@ -57,7 +57,7 @@ var errnoTexts = [...]string{
 	"more handles, streams, names or slots than allowed",
 	"the deadline passed",
 	"an earlier operation of the stream failed; last_error says which",
-	"ranks disagree on what they do together",
+	"ranks disagree on what they do together; one such failure ends the run with 113, whatever the guest makes of it",
 	"this device cannot do it",
 	"no such thing",
 }
