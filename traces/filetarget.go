@@ -25,7 +25,7 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	if !whole {
 		return writeTo(target, write)
 	}
-	part := filepath.Join(filepath.Dir(target), "."+filepath.Base(target)+".part")
+	part := partOf(target)
 	if err = writeTo(part, write); err == nil {
 		err = os.Rename(part, target)
 	}
@@ -33,6 +33,18 @@ func WriteFile(path string, write func(io.Writer) error) error {
 		os.Remove(part)
 	}
 	return err
+}
+
+func partOf(target string) string {
+	return filepath.Join(filepath.Dir(target), "."+filepath.Base(target)+".part")
+}
+
+// RemovePart removes what [WriteFile] has written of a file so far. It is for a
+// process that ends in the middle of that.
+func RemovePart(path string) {
+	if target, whole, err := fileTarget(path); err == nil && whole {
+		os.Remove(partOf(target))
+	}
 }
 
 func writeTo(path string, write func(io.Writer) error) error {

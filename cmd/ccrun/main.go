@@ -28,7 +28,7 @@ type state struct {
 	stdout, stderr io.Writer
 	stdoutTerminal bool
 	stderrTerminal bool
-	signals        <-chan os.Signal
+	signals        func() <-chan os.Signal // from then on, signals do not end the process
 	exit           func(code int)
 	self           string // path of this program
 	tempDir        string
@@ -59,7 +59,7 @@ func processState() *state {
 		stderr:         os.Stderr,
 		stdoutTerminal: term.IsTerminal(int(os.Stdout.Fd())),
 		stderrTerminal: term.IsTerminal(int(os.Stderr.Fd())),
-		signals:        stopSignals(),
+		signals:        stopSignals,
 		exit:           os.Exit,
 		self:           self,
 		tempDir:        os.TempDir(),
@@ -68,7 +68,8 @@ func processState() *state {
 }
 
 // stopSignals passes on the signals that end a run, but for those that whoever
-// started this process has told it to ignore, as nohup does.
+// started this process has told it to ignore, as nohup does. A command that does
+// not ask for them is ended by the system.
 func stopSignals() <-chan os.Signal {
 	signals := make(chan os.Signal, 2)
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {

@@ -57,6 +57,10 @@ func reportRun(c *cli.Context, s *state, o *runOptions, dir string) error {
 	if err != nil {
 		return err
 	}
+	if r.ExitCode == runner.ExitThreshold {
+		r.ExitCode = runner.ExitOK // the run was fine; other thresholds are looked at here
+	}
+	defer endOnSignal(s, o.outputs.removeParts)()
 	run, err := traces.Open(dir)
 	if err != nil {
 		return usageError{err.Error(), "give the directory that ccrun --keep or --run-dir left"}
@@ -82,6 +86,15 @@ func reportRun(c *cli.Context, s *state, o *runOptions, dir string) error {
 		}
 	}
 	return nil
+}
+
+// removeParts removes what was written so far of outputs that are not whole.
+func (v outputsValue) removeParts() {
+	for i := range v {
+		if v[i].kind.argument == "FILE" {
+			traces.RemovePart(v[i].argument)
+		}
+	}
 }
 
 // readReport reads what the run itself left. A run that was killed leaves

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -158,7 +159,8 @@ func runWorkflow(parent context.Context, s *state, o *runOptions, args cli.Args)
 	if err := o.algorithms.fromEnvironment(s.env); err != nil {
 		return err
 	}
-	ctx, stop := interruptible(parent, s)
+	var over atomic.Bool
+	ctx, stop := interruptibleUntil(parent, s, &over)
 	defer stop()
 	c := o.config(s, args.First(), args.Tail())
 	var live liveMetrics
@@ -168,6 +170,7 @@ func runWorkflow(parent context.Context, s *state, o *runOptions, args cli.Args)
 		return live.serve(s, o, start)
 	}
 	result, err := runner.Run(ctx, c)
+	over.Store(true)
 	live.finish()
 	if err != nil {
 		return cmp.Or(context.Cause(ctx), err) // what a signal cut short fails in odd ways
@@ -247,6 +250,7 @@ func rankCommand(s *state) *cli.Command {
 		Name:   "__rank",
 		Hidden: true,
 		Action: func(c *cli.Context) error {
+			s.signals() // a signal to all of the terminal's processes is the launcher's to obey
 			return exitCode(runner.RankMain(c.Context, s.env, os.Stdout, os.Stderr))
 		},
 	}
