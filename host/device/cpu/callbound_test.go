@@ -1,6 +1,8 @@
 package cpu
 
 import (
+	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -61,6 +63,44 @@ func TestLimitIsOfAWait(t *testing.T) {
 	demand(t, comms[0].advance(by[0]))
 	if len(limits) != callsAtOnce || limits[0] {
 		t.Errorf("%d waits have the limits %v", callsAtOnce, limits)
+	}
+}
+
+// spinUntil waits for a counter that another processor is about to raise.
+func spinUntil(c *counter, value uint64) {
+	for i := 1; c.value.Load() < value; i++ {
+		if pause(); i%1000 == 0 {
+			runtime.Gosched()
+		}
+	}
+}
+
+// TestLimitEndsWithABriefWait: a wait that ended well within a moment leaves
+// its limit to no other, whether its peer had come before or came meanwhile.
+func TestLimitEndsWithABriefWait(t *testing.T) {
+	d := openPair(t)[0]
+	c, by := &comm{device: d}, &caller{guest: guestWait{brief: true}}
+	var asked, bell counter
+	const rounds = 2_000
+	var peer sync.WaitGroup
+	peer.Go(func() {
+		for number := range uint64(rounds) {
+			spinUntil(&asked, number+1)
+			bell.set(number + 1)
+		}
+	})
+	defer peer.Wait()
+	for number := range uint64(rounds) {
+		asked.set(number + 1)
+		c.run.limit = 1
+		switch err := c.await(&bell, number+1, 1, by); {
+		case err == nil && c.run.limit != 0:
+			asked.set(rounds)
+			t.Fatalf("round %d: the limit %d is left", number, c.run.limit)
+		case err != nil && err != errPending:
+			t.Errorf("round %d: %v", number, err)
+		}
+		spinUntil(&bell, number+1)
 	}
 }
 

@@ -36,6 +36,16 @@ func (d *Device) pauseBriefly(i int) bool {
 	return true
 }
 
+// awaitBriefly reports whether a bell shows a value within a moment.
+func (d *Device) awaitBriefly(bell *counter, value uint64) bool {
+	for i := 0; d.pauseBriefly(i); i++ {
+		if bell.value.Load() >= value {
+			return true
+		}
+	}
+	return false
+}
+
 // quickMeeting is the step at which a quick program meets everyone, 0 if it is
 // not quick. Before it, nothing but own areas and the own slot is touched, after
 // it nothing but slots is read of others and nothing but own areas written.

@@ -321,14 +321,9 @@ func (c *comm) awaitLeft(number uint64, by *caller) error {
 // await waits until a word that peer raises has a value.
 func (c *comm) await(bell *counter, value uint64, peer int, by *caller) error {
 	d, g := c.device, &c.run
-	if bell.value.Load() >= value {
+	if bell.value.Load() >= value || by.guest.brief && d.awaitBriefly(bell, value) {
 		g.limit = 0
 		return nil
-	}
-	for i := 0; by.guest.brief && d.pauseBriefly(i); i++ {
-		if bell.value.Load() >= value {
-			return nil
-		}
 	}
 	if !by.patient {
 		return errPending
