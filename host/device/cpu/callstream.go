@@ -171,14 +171,18 @@ func (s *stream) catchUp() error {
 	if !s.owner.CompareAndSwap(unowned, ownedByGuest) {
 		return nil
 	}
-	target := s.done.value.Load()
-	for last := min(target+catchUpCalls, s.tail.Load()); target < last; target++ {
+	target, tail := s.done.value.Load(), s.tail.Load()
+	for last := min(target+catchUpCalls, tail); target < last; target++ {
 		if o := &s.at(target).op; o.Kind != op.CollectiveCall || heavy(o) {
 			break
 		}
 	}
 	_ = s.drain(target, guestWait{kind: op.SyncStream, peer: -1, limited: true, brief: true}) // its only error is that peers are late
+	missed := s.device.open > 1 && target < tail && heavy(&s.at(target).op)
 	s.release()
+	if missed {
+		s.wake() // the worker may have come for it meanwhile, and gone
+	}
 	return s.err()
 }
 

@@ -73,6 +73,31 @@ func TestRestOfQueue(t *testing.T) {
 	until(t, "what comes after the event", func() bool { return d.own.pad(0, 1).value.Load() == 1 })
 }
 
+// TestCatchUpMissesNobody lets the worker of a stream come for a heavy operation
+// while Submit owns the stream for a small call ahead of it.
+func TestCatchUpMissesNobody(t *testing.T) {
+	const size = 4 * inlineBytes
+	pair := openPair(t)
+	comms := openComms(t, pair)
+	d := pair[0]
+	d.opTimeout = 0
+	slow(d)
+	s := newStreams(t, d, 2)[0]
+	peer := newStreams(t, pair[1], 1)[0]
+	b, err := d.Alloc(2 * size)
+	demand(t, err)
+	call := func(rank int) op.Op { return op.Op{Kind: op.CollectiveCall, Comm: comms[rank], Call: meetings(1)} }
+	submit(t, s, call(0))
+	s.owner.Store(ownedByGuest)
+	submit(t, s, op.Op{Kind: op.Copy, Dst: op.View{Buf: b}, Src: op.View{Buf: b, Off: size}, Bytes: size})
+	s.owner.Store(unowned)
+	submit(t, peer, call(1))
+	submit(t, s, call(0))
+	until(t, "the heavy operation", func() bool { return s.done.value.Load() >= 2 })
+	submit(t, peer, call(1))
+	soon(t, d, "the last call", func() error { return s.Sync(device.Forever) })
+}
+
 // TestGroupGrows appends a Send to a group whose owner sleeps. The peer needs
 // that Send before it does anything for the first one.
 func TestGroupGrows(t *testing.T) {
