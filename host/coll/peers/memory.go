@@ -15,7 +15,7 @@ import (
 
 	"github.com/ccrun/ccrun/host/device"
 	"github.com/ccrun/ccrun/host/device/cpu"
-	"github.com/ccrun/ccrun/host/device/cpu/kernels"
+	"github.com/ccrun/ccrun/host/device/kernels"
 )
 
 // memoryCommand is the first argument of a process that copies.

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ccrun/ccrun/host/device"
-	"github.com/ccrun/ccrun/host/device/cpu/kernels"
+	"github.com/ccrun/ccrun/host/device/kernels"
 	"github.com/ccrun/ccrun/host/op"
 )
 

@@ -1,7 +1,7 @@
 package cpu
 
 import (
-	"github.com/ccrun/ccrun/host/device/cpu/kernels"
+	"github.com/ccrun/ccrun/host/device/kernels"
 	"github.com/ccrun/ccrun/host/op"
 )
 

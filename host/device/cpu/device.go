@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/ccrun/ccrun/host/device"
-	"github.com/ccrun/ccrun/host/device/cpu/kernels"
+	"github.com/ccrun/ccrun/host/device/kernels"
 	"github.com/ccrun/ccrun/host/flight"
 	"github.com/ccrun/ccrun/host/op"
 )

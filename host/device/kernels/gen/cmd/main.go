@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/ccrun/ccrun/host/device/cpu/kernels/gen"
+	"github.com/ccrun/ccrun/host/device/kernels/gen"
 )
 
 func main() {

@@ -1,10 +1,10 @@
-package cpu
+package kernels
 
 import "unsafe"
 
-// numbers views bytes as whole elements. They need not be aligned: the
+// floats views bytes as whole elements. They need not be aligned: the
 // processors that ccrun runs on load numbers from any address.
-func numbers[T float32 | float64](b []byte) []T {
+func floats[T float32 | float64](b []byte) []T {
 	var one T
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(one)))
 }
