@@ -15,6 +15,7 @@ type Clock struct {
 	base      time.Time
 	baseNanos int64 // CLOCK_MONOTONIC at base
 	ticks     *tickClock
+	virtual   func() int64 // of simulated ranks, nil for the machine's time
 }
 
 // NewClock finds where base lies on the shared clock: of many brackets of one
@@ -64,7 +65,12 @@ func (c *Clock) Start() int64 {
 	return c.ticks.anchor(c.kernelNow)
 }
 
-func (c *Clock) kernelNow() int64 { return c.baseNanos + int64(time.Since(c.base)) }
+func (c *Clock) kernelNow() int64 {
+	if c.virtual != nil {
+		return c.virtual()
+	}
+	return c.baseNanos + int64(time.Since(c.base))
+}
 
 // Wall converts a time of this clock to nanoseconds since the Unix epoch.
 func (c *Clock) Wall(nanos int64) int64 {

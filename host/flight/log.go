@@ -13,8 +13,9 @@ import (
 // was killed.
 type Log struct {
 	Meta
-	header *header
-	mem    []byte
+	header   *header
+	mem      []byte
+	borrowed bool // the memory is the recorder's
 }
 
 // ErrFormat is wrapped by the error of [Open] for a file that is not a flight
@@ -49,7 +50,12 @@ func Open(path string) (*Log, error) {
 }
 
 // Close unmaps the file.
-func (l *Log) Close() error { return unix.Munmap(l.mem) }
+func (l *Log) Close() error {
+	if l.borrowed {
+		return nil
+	}
+	return unix.Munmap(l.mem)
+}
 
 // State is the phase of the rank's life.
 func (l *Log) State() State { return State(l.header.state.Load()) }

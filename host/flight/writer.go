@@ -24,7 +24,8 @@ type Writer struct {
 
 	header *header
 	mem    []byte
-	file   *os.File
+	file   *os.File // nil of a virtual one
+	path   string   // of the file that a virtual one is saved to
 
 	limit atomic.Int64 // records that the file will ever hold
 	ahead atomic.Int64 // the record from which on pages are not known to be present
@@ -52,12 +53,17 @@ func Create(path string, meta Meta, capacityRecords int64) (*Writer, error) {
 		os.Remove(path)
 		return nil, fmt.Errorf("flight file: %w", err)
 	}
+	w.publish(meta, capacityRecords)
+	return w, nil
+}
+
+// publish fills in the header.
+func (w *Writer) publish(meta Meta, capacityRecords int64) {
 	h := w.header
 	h.version, h.rank, h.size, h.pid = version, int32(meta.Rank), int32(meta.Size), int32(meta.PID)
 	h.wallOffset, h.capacity = w.Wall(0), capacityRecords
 	h.nameCount.Store(1) // index 0 is the empty name
 	h.magic.Store(magicWord())
-	return w, nil
 }
 
 func (w *Writer) mapFile(capacityRecords int64) error {
@@ -139,13 +145,17 @@ func (w *Writer) BeginCollective(seq uint32, collectiveOp uint8) {
 }
 
 // Close flushes nothing, since the kernel has every byte already; it gives
-// disk space back that was not used and unmaps the file. No other call may
-// follow. A reader that has the file open keeps what it may read.
+// disk space back that was not used and unmaps the file. A virtual recorder is
+// saved. No other call may follow. A reader that has the file open keeps what
+// it may read.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.mem == nil {
 		return nil
+	}
+	if w.file == nil {
+		return w.closeVirtual()
 	}
 	used := min(w.header.next.Load(), w.header.grown.Load())
 	mem := w.mem

@@ -71,11 +71,11 @@ func commWorld(c *call) error {
 	for rank := range ranks {
 		ranks[rank] = rank
 	}
-	n, began, timeout := &comm{name: "world." + strconv.Itoa(c.world.made), ranks: ranks}, time.Now(), c.timeout(0)
+	n, began, timeout := &comm{name: "world." + strconv.Itoa(c.world.made), ranks: ranks}, c.moment(), c.timeout(0)
 	if err := c.meetWorld(n.name, timeout); err != nil {
 		return err
 	}
-	handle, err := c.newComm(n, remaining(timeout, began))
+	handle, err := c.newComm(n, c.remaining(timeout, began))
 	if err != nil {
 		return err
 	}
@@ -91,9 +91,9 @@ func (c *call) meetWorld(name string, timeout time.Duration) error {
 	if err := c.config.Exchange.Set(joinKey(name, c.config.Rank), []byte{1}); err != nil {
 		return fmt.Errorf("communicator: %w", err)
 	}
-	began := time.Now()
+	began := c.moment()
 	for rank := range c.config.Size {
-		_, err := c.awaitKey(joinKey(name, rank), remaining(timeout, began), flight.Wait{
+		_, err := c.awaitKey(joinKey(name, rank), c.remaining(timeout, began), flight.Wait{
 			Kind: uint8(op.ShareLookup), Peer: rank, Since: c.config.Device.Now(), Name: "communicator " + name,
 		})
 		if err != nil {
@@ -133,14 +133,14 @@ func commSplit(c *call) error {
 	if p := parent.pending; p != nil && *p != vote {
 		return refuse(abi.Invalid, "a split that timed out asked for color %d and key %d: repeat it as it was", p.color, p.key)
 	}
-	began, timeout := time.Now(), c.timeout(3)
+	began, timeout := c.moment(), c.timeout(3)
 	ballots, err := c.collectBallots(parent, vote, timeout)
 	if err != nil {
 		return err
 	}
 	handle := uint64(0)
 	if vote.color >= 0 {
-		if handle, err = c.newComm(parent.part(ballots, vote.color, c.config.Size), remaining(timeout, began)); err != nil {
+		if handle, err = c.newComm(parent.part(ballots, vote.color, c.config.Size), c.remaining(timeout, began)); err != nil {
 			return err
 		}
 	}
@@ -150,12 +150,22 @@ func commSplit(c *call) error {
 	return nil
 }
 
-// remaining is what is left of a timeout that began some time ago.
-func remaining(timeout time.Duration, began time.Time) time.Duration {
+// moment is a point in time on the clock that the guest's deadlines run by: the
+// device's where that is virtual, so that no deadline there depends on how fast
+// this machine is.
+func (i *Instance) moment() time.Duration {
+	if i.facts.Virtual {
+		return time.Duration(i.config.Device.Now())
+	}
+	return time.Since(i.began)
+}
+
+// remaining is what is left of a timeout that began at a moment.
+func (i *Instance) remaining(timeout, began time.Duration) time.Duration {
 	if timeout < 0 {
 		return timeout
 	}
-	return max(0, timeout-time.Since(began))
+	return max(0, timeout-(i.moment()-began))
 }
 
 // collectBallots casts this rank's ballot for the parent's next split and
@@ -170,9 +180,9 @@ func (c *call) collectBallots(parent *comm, vote splitVote, timeout time.Duratio
 		c.splitsMade++
 		parent.pending = &vote
 	}
-	began, all := time.Now(), make([]ballot, parent.Size())
+	began, all := c.moment(), make([]ballot, parent.Size())
 	for rank := range all {
-		value, err := c.awaitKey(ballotKey(name, rank), remaining(timeout, began), flight.Wait{
+		value, err := c.awaitKey(ballotKey(name, rank), c.remaining(timeout, began), flight.Wait{
 			Kind: uint8(op.ShareLookup), Peer: parent.ranks[rank], Since: c.config.Device.Now(), Name: "split of " + parent.name,
 		})
 		if err == nil {

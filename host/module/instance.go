@@ -39,6 +39,7 @@ const defaultHandles = 1 << 16
 type Instance struct {
 	config Config
 	facts  device.Facts
+	began  time.Time // when it was made
 
 	buffers    table[buffer]
 	streams    table[device.Stream]
@@ -96,7 +97,7 @@ func New(c Config) *Instance {
 		c.Selection = coll.DefaultTable()
 	}
 	i := &Instance{
-		config: c, facts: c.Device.Facts(),
+		config: c, facts: c.Device.Facts(), began: time.Now(),
 		buffers:   table[buffer]{kind: bufferHandle, limit: c.MaxHandles},
 		streams:   table[device.Stream]{kind: streamHandle, limit: c.MaxHandles},
 		events:    table[device.Event]{kind: eventHandle, limit: c.MaxHandles},

@@ -181,14 +181,10 @@ func (c *call) awaitKey(name string, timeout time.Duration, wait flight.Wait) ([
 	wait.Limited = timeout >= 0
 	r.BeginWait(0, wait)
 	defer r.EndWait(0)
-	began := time.Now()
+	began := c.moment()
 	for {
-		waited := time.Since(began)
-		round, expired := lookupRound, false
-		if timeout >= 0 {
-			round = max(0, min(round, timeout-waited))
-			expired = waited >= timeout
-		}
+		waited := c.moment() - began
+		round, expired := c.lookupRound(timeout, waited), timeout >= 0 && waited >= timeout
 		value, err := c.config.Exchange.Get(name, round)
 		if !errors.Is(err, device.ErrTimeout) {
 			return value, err
@@ -198,6 +194,23 @@ func (c *call) awaitKey(name string, timeout time.Duration, wait flight.Wait) ([
 			return nil, err
 		}
 	}
+}
+
+// lookupRound is how long a look-up that has waited for some time waits before
+// it looks around. In virtual time there is nothing to see meanwhile, and a
+// wait that looks up now and then would never count as one that cannot end.
+func (c *call) lookupRound(timeout, waited time.Duration) time.Duration {
+	until := timeout // since the wait began
+	if limit := c.config.OpTimeout; limit > 0 && (until < 0 || limit < until) {
+		until = limit
+	}
+	if next := waited + lookupRound; !c.facts.Virtual && (until < 0 || next < until) {
+		until = next
+	}
+	if until < 0 {
+		return device.Forever
+	}
+	return max(0, until-waited)
 }
 
 // giveUp is why a look-up must not wait on: the run is given up, the guest's
