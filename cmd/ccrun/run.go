@@ -153,16 +153,22 @@ func runWorkflow(parent context.Context, s *state, o *runOptions, args cli.Args)
 	if !args.Present() {
 		return usageError{"no workflow given", "ccrun run [flags] WORKFLOW.wasm [the workflow's own arguments]"}
 	}
+	return s.carryOut(parent, o, o.config(s, args.First(), args.Tail()), func(*runner.Result) {})
+}
+
+// carryOut does a run, reports and gives the exit code as an error. ended is
+// called when the run is over and its directory is still there.
+func (s *state) carryOut(parent context.Context, o *runOptions, c runner.Config, ended func(*runner.Result)) error {
 	if err := o.outputs.check(); err != nil {
 		return err
 	}
 	if err := o.algorithms.fromEnvironment(s.env); err != nil {
 		return err
 	}
+	c.Algorithms = o.algorithms.table
 	var over atomic.Bool
 	ctx, stop := interruptibleUntil(parent, s, &over)
 	defer stop()
-	c := o.config(s, args.First(), args.Tail())
 	var live liveMetrics
 	defer live.close()
 	c.Ready = func(start runner.Start) error {
@@ -175,7 +181,8 @@ func runWorkflow(parent context.Context, s *state, o *runOptions, args cli.Args)
 	if err != nil {
 		return cmp.Or(context.Cause(ctx), err) // what a signal cut short fails in odd ways
 	}
-	return s.conclude(ctx, o, args.First(), result)
+	ended(result)
+	return s.conclude(ctx, o, c.WasmPath, result)
 }
 
 // conclude tells what came out of a run, and removes what need not be kept:
