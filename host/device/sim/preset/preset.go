@@ -4,14 +4,19 @@
 // is pure but for reading the file that it is told to read.
 package preset
 
-import "github.com/ccrun/ccrun/host/device/sim/nccl"
+import (
+	"slices"
+
+	"github.com/ccrun/ccrun/host/device/sim/nccl"
+)
 
 // Preset is the numbers of one kind of machine. Times are seconds, rates bytes
 // or operations per second, all per GPU and direction unless a comment says
 // otherwise.
 type Preset struct {
-	Name    string
+	Name    string // or path, of the user's own
 	About   string // one line
+	Base    string // name of the preset that its file began with, or empty
 	Machine Machine
 
 	Node   Node
@@ -27,6 +32,7 @@ type Preset struct {
 	CPU    CPU
 
 	Validation []Band            // what the numbers were checked against, and how far off they were
+	Outside    []string          // what nothing was checked for
 	Sources    map[string]string // by key, as in the file
 	Changed    []string          // keys that [Preset.Set] has changed, in order
 }
@@ -39,6 +45,16 @@ const (
 	GPU   Machine = iota // streams of GPUs with copy engines, linked by NVLink and NICs
 	Cores                // processor cores that ranks share, over shared memory
 )
+
+var machines = [...]string{GPU: "gpu", Cores: "cores"}
+
+// String is how files name it.
+func (m Machine) String() string { return machines[m] }
+
+func parseMachine(text string) (Machine, bool) {
+	i := slices.Index(machines[:], text)
+	return Machine(max(i, 0)), i >= 0
+}
 
 // Node is what ranks share a node's resources.
 type Node struct {

@@ -1,0 +1,360 @@
+package preset
+
+import (
+	"errors"
+	"io"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Limits of a preset's file.
+const (
+	fileBytesMax = 1 << 20
+	textRunesMax = 1000 // of a source, or of what the preset says about itself
+	bandsMax     = 100
+)
+
+// words are the keys of a file that are no numbers.
+var words = []string{"about", "machine", "base", "validation", "outside"}
+
+// file is a preset's file while it is read.
+type file struct {
+	path   string
+	preset *Preset
+	lines  map[string]int // where keys were given
+	depth  int            // files that are read for their base
+}
+
+// Parse reads a preset's file. What is wrong with it is a [*Problem]; the path
+// is for messages only.
+func Parse(path string, text []byte) (*Preset, error) {
+	return parse(path, text, 0)
+}
+
+func parse(path string, text []byte, depth int) (*Preset, error) {
+	f := &file{path: path, preset: &Preset{Name: path, Sources: make(map[string]string)}, lines: make(map[string]int), depth: depth}
+	root, err := f.read(text)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.begin(root); err != nil {
+		return nil, err
+	}
+	for key, value := range pairs(root) {
+		if err := f.entry(key, value); err != nil {
+			return nil, err
+		}
+	}
+	if err := f.complete(); err != nil {
+		return nil, err
+	}
+	return f.preset, nil
+}
+
+// problem is an error at a place of the file.
+func (f *file) problem(at *yaml.Node, key, text, hint string) error {
+	return &Problem{Path: f.path, Line: max(at.Line, 1), Key: printable(key), Text: text, Hint: hint}
+}
+
+// read takes the text apart.
+func (f *file) read(text []byte) (*yaml.Node, error) {
+	start := &yaml.Node{Line: 1}
+	if len(text) > fileBytesMax {
+		return nil, f.problem(start, "", "the file is too large", "a preset has at most "+size.format(fileBytesMax))
+	}
+	decoder := yaml.NewDecoder(strings.NewReader(string(text)))
+	var document yaml.Node
+	switch err := decoder.Decode(&document); {
+	case errors.Is(err, io.EOF):
+		return nil, f.problem(start, "", "the file is empty", "ccrun's own presets show what it needs")
+	case err != nil:
+		return nil, f.malformed(err)
+	}
+	var second yaml.Node
+	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
+		return nil, f.problem(start, "", "there is more than one document", "a file is one preset")
+	}
+	root := document.Content[0]
+	if root.Kind != yaml.MappingNode {
+		return nil, f.problem(root, "", "a preset is a list of KEY: VALUE", "")
+	}
+	return root, nil
+}
+
+// yamlLine is how the library begins its messages.
+var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+
+// malformed is the library's error in our form.
+func (f *file) malformed(err error) error {
+	text, at := err.Error(), &yaml.Node{Line: 1}
+	if m := yamlLine.FindStringSubmatch(text); m != nil {
+		at.Line, _ = strconv.Atoi(m[1]) // 0 if there is no line
+		text = text[len(m[0]):]
+	}
+	return f.problem(at, "", "not YAML: "+printable(text), "")
+}
+
+// pairs yields a mapping's keys and values in order.
+func pairs(mapping *yaml.Node) func(func(key, value *yaml.Node) bool) {
+	return func(yield func(key, value *yaml.Node) bool) {
+		for i := 0; i+1 < len(mapping.Content); i += 2 {
+			if !yield(mapping.Content[i], mapping.Content[i+1]) {
+				return
+			}
+		}
+	}
+}
+
+// begin looks for what all else depends on: another preset to begin with, or
+// the machine.
+func (f *file) begin(root *yaml.Node) error {
+	base, machine := lookup(root, "base"), lookup(root, "machine")
+	switch {
+	case base != nil && machine != nil:
+		return f.problem(machine, "machine", "the base says what machine it is", "leave one of them out")
+	case base != nil:
+		return f.begun(base)
+	case machine == nil:
+		return f.problem(root, "machine", "missing", "it is gpu or cores; or begin with another preset: base: h100")
+	}
+	text, err := f.scalar(machine, "machine")
+	if err != nil {
+		return err
+	}
+	m, ok := parseMachine(text)
+	if !ok {
+		return f.problem(machine, "machine", quoted(text)+" is no kind of machine", "it is gpu or cores")
+	}
+	f.preset.Machine = m
+	f.lines["machine"] = machine.Line
+	return nil
+}
+
+// begun takes over the numbers of a preset of ours.
+func (f *file) begun(node *yaml.Node) error {
+	const depthMax = 4
+	name, err := f.scalar(node, "base")
+	if err != nil {
+		return err
+	}
+	if f.depth >= depthMax {
+		return f.problem(node, "base", "too many presets begin with another one", "")
+	}
+	p, err := findOwn(name, f.depth+1)
+	if err != nil {
+		return f.problem(node, "base", "no preset is called "+quoted(name), unknownHint(name))
+	}
+	p.Name, p.Base, p.Validation, p.Outside = f.preset.Name, name, nil, nil
+	f.preset = p
+	return nil
+}
+
+func lookup(mapping *yaml.Node, name string) *yaml.Node {
+	for key, value := range pairs(mapping) {
+		if key.Kind == yaml.ScalarNode && key.Value == name {
+			return value
+		}
+	}
+	return nil
+}
+
+// entry reads one key of the file.
+func (f *file) entry(node, value *yaml.Node) error {
+	if node.Kind != yaml.ScalarNode {
+		return f.problem(node, "", "a key is a word", "")
+	}
+	name := node.Value
+	if line, twice := f.lines[name]; twice && (name != "machine" || line != value.Line) {
+		return f.problem(node, name, "given twice", "first in line "+strconv.Itoa(line))
+	}
+	f.lines[name] = node.Line
+	switch name {
+	case "machine", "base":
+		return nil
+	case "about":
+		text, err := f.text(value, name)
+		f.preset.About = text
+		return err
+	case "validation":
+		return f.bands(value)
+	case "outside":
+		return f.outside(value)
+	}
+	k := find(name)
+	if k == nil {
+		return f.problem(node, name, "unknown key", guess(name, append(keyNames(), words...)))
+	}
+	if has, _ := k.on(f.preset.Machine); !has {
+		return f.problem(node, name, "presets of "+f.preset.Machine.String()+" have no such number", "")
+	}
+	return f.number(k, node, value)
+}
+
+// number reads {value: ..., source: ...}, or the value alone.
+func (f *file) number(k *key, node, given *yaml.Node) error {
+	value, source := given, "given without a source by "+filepath.Base(printable(f.path))
+	if given.Kind == yaml.MappingNode {
+		parts, err := f.fields(given, k.name, "value", "source")
+		if err != nil {
+			return err
+		}
+		if parts[0] == nil {
+			return f.problem(given, k.name, "no value", "for example "+k.name+": {value: "+k.example()+", source: \"measured by me\"}")
+		}
+		if parts[1] == nil {
+			return f.problem(given, k.name, "no source", "say where the number is from, or give it alone: "+k.name+": "+k.example())
+		}
+		if source, err = f.text(parts[1], k.name); err != nil {
+			return err
+		}
+		value = parts[0]
+	}
+	f.preset.Sources[k.name] = source
+	if k.x != nil {
+		return f.table(k, value)
+	}
+	v, err := f.quantity(k.unit, value, k.name)
+	if err != nil {
+		return err
+	}
+	if problem, hint := k.bounds(v); problem != "" {
+		return f.problem(value, k.name, problem, hint)
+	}
+	k.put(f.preset, v)
+	return nil
+}
+
+// fields are the values of a mapping that has no others, nil for absent ones.
+func (f *file) fields(mapping *yaml.Node, key string, names ...string) ([]*yaml.Node, error) {
+	values := make([]*yaml.Node, len(names))
+	for node, value := range pairs(mapping) {
+		place := -1
+		for i, name := range names {
+			if node.Kind == yaml.ScalarNode && node.Value == name {
+				place = i
+			}
+		}
+		switch {
+		case place < 0:
+			return nil, f.problem(node, key, quoted(node.Value)+" is not known here", "known are "+strings.Join(names, ", "))
+		case values[place] != nil:
+			return nil, f.problem(node, key, names[place]+" is given twice", "")
+		}
+		values[place] = value
+	}
+	return values, nil
+}
+
+// table reads [[X, Y], ...], X ascending.
+func (f *file) table(k *key, value *yaml.Node) error {
+	if value.Kind != yaml.SequenceNode {
+		return f.problem(value, k.name, "this is a table", "for example "+k.example())
+	}
+	if n := len(value.Content); n == 0 || n > pointsMax {
+		return f.problem(value, k.name, strconv.Itoa(n)+" points", "a table has 1 to "+strconv.Itoa(pointsMax))
+	}
+	points := make([]Point, len(value.Content))
+	for i, pair := range value.Content {
+		if pair.Kind != yaml.SequenceNode || len(pair.Content) != 2 {
+			return f.problem(pair, k.name, "a point of a table is [X, Y]", "for example "+k.example())
+		}
+		var err error
+		if points[i].X, err = f.quantity(k.x, pair.Content[0], k.name); err != nil {
+			return err
+		}
+		if points[i].Y, err = f.quantity(k.unit, pair.Content[1], k.name); err != nil {
+			return err
+		}
+		if x := points[i].X; x < 1 || x > 1e24 || i > 0 && x <= points[i-1].X {
+			return f.problem(pair, k.name, k.x.format(x)+" is out of order or range", "points ascend, from "+k.x.format(1))
+		}
+		if problem, hint := k.bounds(points[i].Y); problem != "" {
+			return f.problem(pair, k.name, problem, hint)
+		}
+	}
+	*k.points(f.preset) = points
+	return nil
+}
+
+// example is a value of the key, as messages show it.
+func (k *key) example() string {
+	if k.x == nil {
+		return k.unit.example
+	}
+	return "[[" + k.x.example + ", " + k.unit.example + "]]"
+}
+
+// quantity reads a number with its unit.
+func (f *file) quantity(d *dimension, node *yaml.Node, key string) (float64, error) {
+	text, err := f.scalar(node, key)
+	if err != nil {
+		return 0, err
+	}
+	value, problem, hint := d.parse(text)
+	if problem != "" {
+		return 0, f.problem(node, key, problem, hint)
+	}
+	return value, nil
+}
+
+// scalar is one word or number as it is written.
+func (f *file) scalar(node *yaml.Node, key string) (string, error) {
+	switch {
+	case node.Kind != yaml.ScalarNode:
+		return "", f.problem(node, key, "a single value belongs here", "")
+	case node.Tag == "!!null" || strings.TrimSpace(node.Value) == "":
+		return "", f.problem(node, key, "no value", "")
+	}
+	return node.Value, nil
+}
+
+// text is a sentence that reports can print.
+func (f *file) text(node *yaml.Node, key string) (string, error) {
+	text, err := f.scalar(node, key)
+	if err != nil {
+		return "", err
+	}
+	text = strings.Join(strings.Fields(text), " ") // files fold long lines
+	if len([]rune(text)) > textRunesMax {
+		return "", f.problem(node, key, "the text is too long", "at most "+strconv.Itoa(textRunesMax)+" characters")
+	}
+	if printable(text) != text {
+		return "", f.problem(node, key, "the text has characters that cannot be printed", "")
+	}
+	return text, nil
+}
+
+// printable leaves out what would disturb a terminal.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r == unicode.ReplacementChar || !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, text)
+}
+
+// complete looks for what is missing.
+func (f *file) complete() error {
+	var missing []string
+	for i := range keys {
+		_, needs := keys[i].on(f.preset.Machine)
+		if _, given := f.preset.Sources[keys[i].name]; needs && !given {
+			missing = append(missing, keys[i].name)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	text := "missing"
+	if more := len(missing) - 1; more > 0 {
+		text += ", and " + strconv.Itoa(more) + " more"
+	}
+	at := &yaml.Node{Line: f.lines["machine"]}
+	return f.problem(at, missing[0], text, "give all, or begin with another preset instead of machine: base: h100")
+}
