@@ -19,6 +19,7 @@ const (
 // request that went past the limit.
 type Memory struct {
 	limitBytes uint64
+	oneOfMany  bool // in this process: small pages, lest thousands take 2 MiB for their first byte
 	peakBytes  atomic.Uint64
 	refused    atomic.Bool
 }
@@ -46,6 +47,9 @@ func (m *Memory) Allocate(_, maxBytes uint64) experimental.LinearMemory {
 		unix.MAP_ANON|unix.MAP_PRIVATE|unix.MAP_NORESERVE)
 	if err != nil { // addresses are limited (ulimit -v): let the Go heap grow
 		return &heapMemory{owner: m}
+	}
+	if m.oneOfMany {
+		_ = unix.Madvise(region, unix.MADV_NOHUGEPAGE) // an older kernel has no other pages
 	}
 	return &reservedMemory{owner: m, region: region}
 }

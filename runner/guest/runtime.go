@@ -1,6 +1,7 @@
 package guest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -44,8 +45,13 @@ func compilerSupported() bool { return runtime.GOARCH == "amd64" || runtime.GOAR
 // Wazero is the runtime underneath, to register host modules with.
 func (r *Runtime) Wazero() wazero.Runtime { return r.wazero }
 
-// Memory is what the guests of this runtime used.
+// Memory is what the guests of this runtime used that had none of their own.
 func (r *Runtime) Memory() *Memory { return r.memory }
+
+// NewMemory is the memory of one guest of many, with the same limit.
+func (r *Runtime) NewMemory() *Memory {
+	return &Memory{limitBytes: r.memory.limitBytes, oneOfMany: true}
+}
 
 // Close gives everything back.
 func (r *Runtime) Close(ctx context.Context) error { return r.wazero.Close(ctx) }
@@ -125,7 +131,7 @@ type Exit struct {
 // functions need; it does not stop the guest. It is what they get, as it is:
 // each of them looks for its state there.
 func (r *Runtime) Run(ctx context.Context, compiled wazero.CompiledModule, path string, w WASI) Exit {
-	loading := experimental.WithMemoryAllocator(ctx, r.memory)
+	loading := experimental.WithMemoryAllocator(ctx, cmp.Or(w.Memory, r.memory))
 	m, err := r.wazero.InstantiateModule(loading, compiled, w.config(filepath.Base(path)))
 	if err != nil {
 		return exitOf(compiled.Name(), err)

@@ -22,24 +22,47 @@ type WASI struct {
 	// unwound with Cause.
 	Stop  <-chan struct{}
 	Cause func() error
+	// Time is the guest's in place of the machine's, nil for the machine's.
+	Time Time
+	// Memory accounts what this guest uses, nil for the runtime's own.
+	Memory *Memory
 }
 
-// config grants real clocks, because a Go guest's timers need time to pass;
-// that costs reproducibility of guests that look at WASI's clocks, and none of
-// those that use ccrun's. Randomness comes from the seed, so that a run can be
+// Time is the time of a guest that lives in another than the machine's.
+type Time interface {
+	// Now is the time in nanoseconds.
+	Now() int64
+	// Sleep returns when that many nanoseconds have passed; an error unwinds the
+	// guest.
+	Sleep(nanos int64) error
+}
+
+// config names no module, since guests of one runtime may be many of one name.
+// It grants real clocks, because a Go guest's timers need time to pass; that
+// costs reproducibility of guests that look at WASI's clocks, and none of those
+// that use ccrun's. Randomness comes from the seed, so that a run can be
 // repeated.
 func (w WASI) config(name string) wazero.ModuleConfig {
-	return wazero.NewModuleConfig().
-		WithName(name).
+	config := wazero.NewModuleConfig().
+		WithName("").
 		WithArgs(append([]string{name}, w.Args...)...).
 		WithStdout(w.Stdout).
 		WithStderr(w.Stderr).
+		WithRandSource(randomness(w.Seed, w.Rank)).
+		WithStartFunctions()
+	if w.Time != nil {
+		t := &virtualTime{time: w.Time}
+		return config.
+			WithNanotime(t.nanotime, 1).
+			WithWalltime(t.walltime, 1).
+			WithNanosleep(t.sleep).
+			WithOsyield(t.yield)
+	}
+	return config.
 		WithSysNanotime().
 		WithSysWalltime().
 		WithNanosleep(w.sleep).
-		WithOsyield(runtime.Gosched).
-		WithRandSource(randomness(w.Seed, w.Rank)).
-		WithStartFunctions()
+		WithOsyield(runtime.Gosched)
 }
 
 // errStopped unwinds a guest if Cause is not set.
