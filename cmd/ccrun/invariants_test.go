@@ -25,6 +25,9 @@ var variants = map[string][]string{
 	"ring_allreduce": {
 		"-bytes 64KiB -slice 4KiB -iters 2 -protocol get -channels 3", "-bytes 64KiB -slice 3KiB -iters 2 -protocol put -channels 2",
 	},
+	"ring_allreduce_c": {
+		"-bytes 64KiB -slice 4KiB -iters 2 -protocol get", "-bytes 64KiB -slice 3KiB -iters 2 -protocol put", "-bytes 64KiB -slice 1KiB -iters 2 -group 1",
+	},
 	"ring_reduce_scatter": {
 		"-bytes 64KiB -slice 4KiB -iters 2 -protocol get -channels 3", "-bytes 64KiB -slice 3KiB -iters 2 -protocol put -channels 2",
 	},
