@@ -29,6 +29,7 @@ type Config struct {
 	MaxHandles           int           // live handles of each kind, 0 for the default of 65,536
 	Selection            coll.Table    // which algorithm carries out a collective for which the guest names none; nil for the default
 	OpTimeout            time.Duration // a share_lookup that waits longer fails, whatever its own timeout; 0 for never
+	Notes                Notes         // nil for nobody
 }
 
 const defaultHandles = 1 << 16

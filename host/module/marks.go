@@ -9,6 +9,19 @@ import (
 	"github.com/ccrun/ccrun/host/op"
 )
 
+// Notes is told what a guest says of its own doings, which no device hears of.
+type Notes interface {
+	// CollectiveBegun gives the record that the collective's end will write, but
+	// for its end, and the name of its algorithm.
+	CollectiveBegun(r *flight.Record, algorithm string)
+	// CollectiveEnded gives the number of the one that has ended.
+	CollectiveEnded(sequence uint32)
+	// MarkBegun gives a handle that no other open mark has.
+	MarkBegun(handle uint64, name string)
+	// MarkEnded gives the handle of the one that has ended.
+	MarkEnded(handle uint64)
+}
+
 // Limits on what a rank may have open at a time.
 const (
 	maxOpenCollectives = 64
@@ -75,6 +88,9 @@ func collectiveBegin(c *call) error {
 	r.Start = c.config.Device.Now()
 	t.open = append(t.open, r)
 	c.config.Recorder.BeginCollective(r.Collective, r.Red)
+	if c.config.Notes != nil {
+		c.config.Notes.CollectiveBegun(&t.open[len(t.open)-1], t.nameOf(uint16(r.Aux&^warmup)))
+	}
 	put32(c.out[0], r.Collective)
 	return nil
 }
@@ -148,6 +164,16 @@ func (c *call) nameIndex(name []byte) uint16 {
 	return index
 }
 
+// nameOf is the name that has an index, "" if none has.
+func (t *trace) nameOf(index uint16) string {
+	for name, i := range t.names {
+		if i == index {
+			return name
+		}
+	}
+	return ""
+}
+
 // collectiveEnd records the collective. not_found: it is not open.
 func collectiveEnd(c *call) error {
 	t, sequence := &c.trace, c.uint32(0)
@@ -157,6 +183,9 @@ func collectiveEnd(c *call) error {
 	}
 	c.appendMark(&t.open[at], flight.StatusOK)
 	t.open = slices.Delete(t.open, at, at+1)
+	if c.config.Notes != nil {
+		c.config.Notes.CollectiveEnded(sequence)
+	}
 	return nil
 }
 
@@ -178,7 +207,11 @@ func markBegin(c *call) error {
 		return inField("name", err)
 	}
 	m := openMark{name: c.nameIndex(c.in), start: c.config.Device.Now()}
-	put64(c.out[0], c.marks.add(m))
+	handle := c.marks.add(m)
+	put64(c.out[0], handle)
+	if c.config.Notes != nil {
+		c.config.Notes.MarkBegun(handle, c.trace.nameOf(m.name))
+	}
 	return nil
 }
 
@@ -190,6 +223,9 @@ func markEnd(c *call) error {
 	}
 	r := m.record()
 	c.appendMark(&r, flight.StatusOK)
+	if c.config.Notes != nil {
+		c.config.Notes.MarkEnded(c.stack[0])
+	}
 	return c.marks.remove(c.stack[0])
 }
 
