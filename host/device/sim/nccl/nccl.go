@@ -50,7 +50,7 @@ type Way struct {
 	Base     Protocols // latency of a call
 	Hop      Protocols // latency of a step within a node
 	NetHop   Protocols // latency of a step to another node; 0: the protocol is not used between nodes
-	Fraction Protocols // of Bandwidth that the protocol reaches; 0: it is not used
+	Fraction Protocols // of the links' bandwidth that reaches the data; 0: the protocol is not used
 }
 
 // Protocols holds a number for each of NCCL's protocols.

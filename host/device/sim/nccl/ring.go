@@ -4,20 +4,20 @@ import "github.com/ccrun/ccrun/host/op"
 
 // rings is the ring in each protocol.
 func (p *Params) rings(j job) []Choice {
+	bus := p.Bandwidth
+	if j.nodes > 1 {
+		// A ring for each NIC enters and leaves a node once, so the nodes'
+		// number does not matter.
+		bus = min(bus, p.NetBandwidth*float64(j.local))
+	}
+	steps, net := ringSteps(j)
 	var all []Choice
-	for _, proto := range p.protocols(&p.Ring, j) {
-		rate := proto.rate
-		if j.nodes > 1 {
-			// A ring for each NIC enters and leaves a node once, so the nodes'
-			// number does not matter.
-			rate = min(rate, p.NetBandwidth*float64(j.local))
-		}
-		steps, net := ringSteps(j)
+	for _, proto := range p.protocols(&p.Ring, j, bus) {
 		latency := proto.base + float64(steps-net)*proto.hop + float64(net)*proto.netHop
 		if proto.name == simple && j.nodes > 1 {
 			latency *= max(p.Plateau, 1)
 		}
-		all = p.add(all, "ring", proto.name, latency, j, rate)
+		all = p.add(all, "ring", proto.name, latency, j, proto.rate)
 	}
 	return all
 }
@@ -39,21 +39,22 @@ func ringSteps(j job) (steps, net int) {
 type protocol struct {
 	name              string
 	base, hop, netHop float64
-	rate              float64 // bus bandwidth within a node
+	rate              float64 // bus bandwidth
 }
 
 const simple = "Simple"
 
-// protocols is those protocols of a way that can carry the call.
-func (p *Params) protocols(w *Way, j job) []protocol {
+// protocols is those protocols of a way that can carry the call, where links
+// allow a bus bandwidth of bus.
+func (p *Params) protocols(w *Way, j job, bus float64) []protocol {
 	most := p.LLMax
 	if j.nodes > 1 {
 		most = p.LLNetMax
 	}
 	all := []protocol{
-		{"LL", w.Base.LL, w.Hop.LL, w.NetHop.LL, min(p.Bandwidth*w.Fraction.LL, most)},
-		{"LL128", w.Base.LL128, w.Hop.LL128, w.NetHop.LL128, p.Bandwidth * w.Fraction.LL128},
-		{simple, w.Base.Simple, w.Hop.Simple, w.NetHop.Simple, p.Bandwidth * w.Fraction.Simple},
+		{"LL", w.Base.LL, w.Hop.LL, w.NetHop.LL, min(bus*w.Fraction.LL, most)},
+		{"LL128", w.Base.LL128, w.Hop.LL128, w.NetHop.LL128, bus * w.Fraction.LL128},
+		{simple, w.Base.Simple, w.Hop.Simple, w.NetHop.Simple, bus * w.Fraction.Simple},
 	}
 	usable := all[:0]
 	for _, proto := range all {

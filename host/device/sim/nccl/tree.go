@@ -1,13 +1,14 @@
 package nccl
 
+import "math"
+
 // trees is all_reduce up and down two binary trees of nodes, each half of the
 // vector in one, with a chain of ranks in every node.
 func (p *Params) trees(j job) []Choice {
 	var all []Choice
-	for _, proto := range p.protocols(&p.Tree, j) {
-		rate := min(proto.rate, p.treeNet(j))
+	for _, proto := range p.protocols(&p.Tree, j, min(p.Bandwidth, p.treeNet(j))) {
 		latency := proto.base + 2*(float64(j.local-1)*proto.hop+log2(j.nodes)*proto.netHop)
-		all = p.add(all, "tree", proto.name, latency, j, rate)
+		all = p.add(all, "tree", proto.name, latency, j, proto.rate)
 	}
 	return all
 }
@@ -26,12 +27,12 @@ func (p *Params) switches(j job) []Choice {
 // half of the vector up one tree and down the other if there are two nodes;
 // among more, an inner node of either tree has two children, so twice that.
 func (p *Params) treeNet(j job) float64 {
-	all := p.NetBandwidth * float64(j.local)
-	switch {
-	case j.nodes == 1:
-		return p.Bandwidth + p.NVLSBandwidth // no limit
-	case j.nodes == 2:
-		return 2 * all
+	nics := p.NetBandwidth * float64(j.local)
+	switch j.nodes {
+	case 1:
+		return math.Inf(1)
+	case 2:
+		return 2 * nics
 	}
-	return all
+	return nics
 }
