@@ -29,10 +29,13 @@ const (
 	Kill
 	// Hang has an operation take for ever: until the run is given up.
 	Hang
+	// Jitter has each operation take longer by a part of its own time that is
+	// drawn anew each time, up to a limit.
+	Jitter
 	effectCount
 )
 
-var effects = [...]string{Reduction: "reduction", Delay: "delay", Kill: "kill", Hang: "hang"}
+var effects = [...]string{Reduction: "reduction", Delay: "delay", Kill: "kill", Hang: "hang", Jitter: "jitter"}
 
 // String is the name that [Parse] reads.
 func (e Effect) String() string { return effects[e] }
@@ -53,8 +56,11 @@ type Fault struct {
 	Factor float64
 	Time   time.Duration
 
+	// Jitter: how much longer operations take at most, in percent of their own time.
+	Percent float64
+
 	// The operations of the rank that are concerned.
-	Kinds       []op.Kind // nil for those that move or combine bytes
+	Kinds       []op.Kind // nil for those that move or combine bytes, and for Jitter for all
 	Peer        int       // the rank at the other end, or AnyPeer
 	Nth         uint64    // only this one of them, from 1; 0 for all
 	Probability float64   // each of them by chance; 0 for all

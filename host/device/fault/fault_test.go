@@ -123,6 +123,42 @@ func TestChance(t *testing.T) {
 	}
 }
 
+// TestJitter holds that each operation takes longer by a time of its own, which
+// follows the seed and spreads over all that was allowed.
+func TestJitter(t *testing.T) {
+	faults, err := fault.Parse("jitter=*:5%")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const operations, nanos, most = 4000, 1_000_000, 50_000
+	row := func(seed uint64) (sum int64, drawn map[int64]bool) {
+		d := &slow{}
+		if _, err := fault.Wrap(d, fault.Config{Faults: faults, Rank: 2, Seed: seed}); err != nil {
+			t.Fatal(err)
+		}
+		drawn = make(map[int64]bool)
+		for range operations {
+			more := d.longer(op.Gemm, -1, nanos)
+			if more < 0 || more > most {
+				t.Fatalf("an operation of %d ns takes %d ns longer, with a jitter of 5 %%", nanos, more)
+			}
+			sum += more
+			drawn[more] = true
+		}
+		return sum, drawn
+	}
+	sum, drawn := row(1)
+	if mean := sum / operations; mean < most*45/100 || mean > most*55/100 || len(drawn) < operations*9/10 {
+		t.Errorf("%d different delays of %d ns on average, want nearly all different and %d", len(drawn), sum/operations, most/2)
+	}
+	if again, _ := row(1); again != sum {
+		t.Error("the same seed gives something else")
+	}
+	if other, _ := row(2); other == sum {
+		t.Error("another seed gives the same")
+	}
+}
+
 func TestWrap(t *testing.T) {
 	m := &memory{}
 	for _, text := range []string{"", "delay=1:3x", "kill=3"} { // of others

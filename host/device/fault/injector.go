@@ -25,7 +25,10 @@ type injector struct {
 // happens to each rank and for each fault by a chance of its own.
 func newInjector(f *Fault, i int, c *Config) *injector {
 	kinds := f.Kinds
-	if kinds == nil {
+	switch {
+	case kinds == nil && f.Effect == Jitter:
+		kinds = possible
+	case kinds == nil:
 		kinds = moving
 	}
 	in := &injector{fault: f, kill: c.Kill, seed: scramble(scramble(c.Seed+uint64(c.Rank)) + uint64(i))}
@@ -39,10 +42,11 @@ func newInjector(f *Fault, i int, c *Config) *injector {
 func longer(faults []*injector, kind op.Kind, peer int, nanos int64) int64 {
 	sum := int64(0)
 	for _, in := range faults {
-		if !in.concerns(kind, peer) {
+		number, concerned := in.concerns(kind, peer)
+		if !concerned {
 			continue
 		}
-		more := in.inject(nanos)
+		more := in.inject(number, nanos)
 		if more > math.MaxInt64-sum {
 			return math.MaxInt64
 		}
@@ -51,23 +55,29 @@ func longer(faults []*injector, kind op.Kind, peer int, nanos int64) int64 {
 	return sum
 }
 
-// concerns reports whether the fault is in this operation, and counts it.
-func (in *injector) concerns(kind op.Kind, peer int) bool {
+// concerns reports whether the fault is in this operation, and numbers it.
+func (in *injector) concerns(kind op.Kind, peer int) (number uint64, concerned bool) {
 	f := in.fault
 	if in.kinds>>kind&1 == 0 || f.Peer != AnyPeer && f.Peer != peer {
-		return false
+		return 0, false
 	}
-	number := in.seen.Add(1)
+	number = in.seen.Add(1)
 	if f.Nth != 0 && number != f.Nth {
-		return false
+		return number, false
 	}
-	return f.Probability == 0 || float64(scramble(in.seed+number)>>11)/(1<<53) < f.Probability
+	return number, f.Probability == 0 || chance(in.seed+number) < f.Probability
 }
 
-// inject does what goes wrong in an operation that has taken so long, and gives
-// how much longer it is to take.
-func (in *injector) inject(nanos int64) int64 {
+// chance is a number from 0 up to 1 drawn from a seed.
+func chance(seed uint64) float64 { return float64(scramble(seed)>>11) / (1 << 53) }
+
+// inject does what goes wrong in the operation of that number, which has taken
+// so long, and gives how much longer it is to take.
+func (in *injector) inject(number uint64, nanos int64) int64 {
 	switch f := in.fault; {
+	case f.Effect == Jitter:
+		// Not by the chance that it happens by.
+		return int64(min(float64(nanos)*f.Percent/100*chance(^in.seed+number), math.MaxInt64/2))
 	case f.Effect == Kill:
 		in.kill()
 		return 0

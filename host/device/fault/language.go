@@ -12,9 +12,10 @@ import (
 
 // Limits of what a fault may ask for.
 const (
-	factorMax = 1000
-	timeMax   = time.Hour
-	faultsMax = 64
+	factorMax  = 1000
+	percentMax = 1000 // of a jitter
+	timeMax    = time.Hour
+	faultsMax  = 64
 )
 
 // Parse reads faults, separated by semicolons. A fault is an effect, and then
@@ -22,6 +23,7 @@ const (
 //
 //	reduction
 //	delay=RANK:FACTORx   delay=RANK:TIME   kill=RANK[@N]   hang=RANK[@N]
+//	jitter=RANK:PERCENT%
 //	kind=KIND+KIND...    peer=RANK         nth=N           p=PROBABILITY
 //
 // RANK is a number or * for any rank; @N is short for nth=N, and kill and hang
@@ -82,7 +84,7 @@ func parseFault(text string) (Fault, error) {
 			}
 		}
 	}
-	if f.Effect != Delay && f.Nth == 0 && f.Probability == 0 {
+	if (f.Effect == Kill || f.Effect == Hang) && f.Nth == 0 && f.Probability == 0 {
 		f.Nth = 1
 	}
 	return f, nil
@@ -91,7 +93,7 @@ func parseFault(text string) (Fault, error) {
 // parseArgument reads what follows the effect: the rank, and how long or when.
 func (f *Fault) parseArgument(text string) (err error) {
 	separator := "@"
-	if f.Effect == Delay {
+	if f.Effect == Delay || f.Effect == Jitter {
 		separator = ":"
 	}
 	rank, rest, given := strings.Cut(text, separator)
@@ -103,6 +105,10 @@ func (f *Fault) parseArgument(text string) (err error) {
 		return fmt.Errorf("by how much? %s:3x is three times as long, %[1]s:200us that much longer", rank)
 	case f.Effect == Delay:
 		return f.parseAmount(rest)
+	case f.Effect == Jitter && !given:
+		return fmt.Errorf("by how much? %s:5%% is up to 5 %% longer", rank)
+	case f.Effect == Jitter:
+		f.Percent, err = parsePercent(rest)
 	case given:
 		f.Nth, err = parseNth(rest)
 	}
@@ -144,6 +150,16 @@ func (f *Fault) parseAmount(text string) error {
 	}
 	f.Time = d
 	return nil
+}
+
+// parsePercent reads how much longer a jitter makes operations at most.
+func parsePercent(text string) (float64, error) {
+	digits, ok := strings.CutSuffix(text, "%")
+	v, err := strconv.ParseFloat(digits, 64)
+	if !ok || err != nil || !(v > 0 && v <= percentMax) {
+		return 0, fmt.Errorf("%q is not a percentage (5%%) above 0 and up to %d", text, percentMax)
+	}
+	return v, nil
 }
 
 // parsePredicate reads which operations a fault concerns.
@@ -220,6 +236,8 @@ func (f *Fault) String() string {
 		b.WriteString(":" + number(f.Factor) + "x")
 	case f.Time != 0:
 		b.WriteString(":" + f.Time.String())
+	case f.Percent != 0:
+		b.WriteString(":" + number(f.Percent) + "%")
 	case f.Nth != 0:
 		fmt.Fprintf(&b, "@%d", f.Nth)
 	}
@@ -229,7 +247,7 @@ func (f *Fault) String() string {
 	if f.Peer != AnyPeer {
 		fmt.Fprintf(&b, ",peer=%d", f.Peer)
 	}
-	if f.Effect == Delay && f.Nth != 0 {
+	if (f.Effect == Delay || f.Effect == Jitter) && f.Nth != 0 {
 		fmt.Fprintf(&b, ",nth=%d", f.Nth)
 	}
 	if f.Probability != 0 {

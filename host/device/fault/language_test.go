@@ -23,6 +23,8 @@ func TestParse(t *testing.T) {
 		{"kill=1,nth=9,kind=reduce", "kill=1@9,kind=reduce"},
 		{"hang=*,p=0.001", "hang=*,p=0.001"},
 		{"delay=1:2x; kill=2@5", "delay=1:2x;kill=2@5"},
+		{"jitter=*:5%", "jitter=*:5%"},
+		{"jitter=2:12.50%,kind=gemm,nth=3,p=0.5", "jitter=2:12.5%,kind=gemm,nth=3,p=0.5"},
 
 		{"dely=2:3x", `error: no fault is called "dely"`},
 		{"reduction=2", "error: reduction is a fault of all ranks and all reductions"},
@@ -39,6 +41,10 @@ func TestParse(t *testing.T) {
 		{"delay=2:0s", `error: delay: "0s" is neither a factor (3x) nor a time (200us, at most 1h0m0s)`},
 		{"delay=2:1x", `error: delay: "1x" is not a factor above 1 and up to 1000`},
 		{"delay=2:NaNx", `error: delay: "NaNx" is not a factor above 1 and up to 1000`},
+		{"jitter=2", "error: jitter: by how much? 2:5% is up to 5 % longer"},
+		{"jitter=2:3x", `error: jitter: "3x" is not a percentage (5%) above 0 and up to 1000`},
+		{"jitter=2:0%", `error: jitter: "0%" is not a percentage (5%) above 0 and up to 1000`},
+		{"jitter=2:NaN%", `error: jitter: "NaN%" is not a percentage (5%) above 0 and up to 1000`},
 		{"delay=2:3x,op=put", `error: delay: "op=put" is not kind=, peer=, nth= or p=`},
 		{"delay=2:3x,", `error: delay: "" is not kind=, peer=, nth= or p=`},
 		{"delay=2:3x,peer=*", "error: delay: leave peer= out for any"},
@@ -64,6 +70,7 @@ func TestParse(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add("delay=0:0.5ms,nth=7,p=0.10,peer=3,kind=put+signal;kill=*@3")
 	f.Add("reduction;hang=1,p=1e-3;delay=*:999.5x")
+	f.Add("jitter=*:0.1%;jitter=3:33.3%,kind=get")
 	f.Fuzz(func(t *testing.T, text string) {
 		faults, err := fault.Parse(text)
 		if err != nil {
