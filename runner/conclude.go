@@ -13,7 +13,7 @@ import (
 const stackFramesShown = 12
 
 // verdict says why the run ended badly, nil if it did not.
-func (s *supervisor) verdict() *Verdict {
+func (s *roster) verdict() *Verdict {
 	if s.order == nil {
 		return nil
 	}
@@ -40,7 +40,7 @@ func (s *supervisor) verdict() *Verdict {
 
 // finalStates are the ranks' states when the run was given up, with the guest
 // functions that their stacks have told since.
-func (s *supervisor) finalStates() []rankState {
+func (s *roster) finalStates() []rankState {
 	states := make([]rankState, len(s.slots))
 	for i, slot := range s.slots {
 		states[i] = slot.final
@@ -62,7 +62,7 @@ func rankLines(states []rankState) string {
 	return strings.Join(lines, "\n")
 }
 
-func (s *supervisor) rankVerdict(state *rankState) RankVerdict {
+func (s *roster) rankVerdict(state *rankState) RankVerdict {
 	v := state.verdict()
 	slot := s.slots[state.rank]
 	if slot.report == nil {
@@ -79,7 +79,7 @@ func (s *supervisor) rankVerdict(state *rankState) RankVerdict {
 
 // disagreed is the first rank that knows that ranks disagree, nil if none does.
 // Whatever became of the run may have followed from that.
-func (s *supervisor) disagreed() *slot {
+func (s *roster) disagreed() *slot {
 	for _, slot := range s.slots {
 		if slot.report != nil && slot.report.Desync != "" {
 			return slot
@@ -97,13 +97,13 @@ func (s *slot) reports(kind string) bool {
 // may have followed from that. A process of which this launcher has seen that it
 // ended by itself, without a word, comes before all others, since its peers may
 // notice earlier than this launcher.
-func (s *supervisor) rootCause() *slot {
+func (s *roster) rootCause() *slot {
 	return cmp.Or(s.firstFailed(s.crashedAt), s.firstFailed(s.failedAt))
 }
 
 // firstFailed is the slot with the earliest time of failure, nil if none has
 // any.
-func (s *supervisor) firstFailed(at func(*slot) (nanos int64, failed bool)) *slot {
+func (s *roster) firstFailed(at func(*slot) (nanos int64, failed bool)) *slot {
 	var first *slot
 	var firstNanos int64
 	for _, slot := range s.slots {
@@ -114,11 +114,11 @@ func (s *supervisor) firstFailed(at func(*slot) (nanos int64, failed bool)) *slo
 	return first
 }
 
-func (s *supervisor) crashedAt(slot *slot) (nanos int64, failed bool) {
+func (s *roster) crashedAt(slot *slot) (nanos int64, failed bool) {
 	return slot.exitAt, slot.lost(s.finished) && !slot.exit.unknown
 }
 
-func (s *supervisor) failedAt(slot *slot) (nanos int64, failed bool) {
+func (s *roster) failedAt(slot *slot) (nanos int64, failed bool) {
 	if slot.report != nil && slot.report.failed() {
 		return slot.report.EndNanos, true
 	}
@@ -126,7 +126,7 @@ func (s *supervisor) failedAt(slot *slot) (nanos int64, failed bool) {
 }
 
 // blame fills in a verdict that one rank is the cause of.
-func (s *supervisor) blame(v *Verdict, slot *slot) {
+func (s *roster) blame(v *Verdict, slot *slot) {
 	switch {
 	case len(s.missing) > 0 && v.Kind == KindLost:
 		v.Text = fmt.Sprintf("%s not joined", subject(s.missing, "has", "have"))
@@ -208,7 +208,7 @@ func printableText(s string) string {
 }
 
 // fill puts what the ranks report into the result.
-func (s *supervisor) fill(result *Result) {
+func (s *roster) fill(result *Result) {
 	result.Digests = make(map[string][]string)
 	result.GuestPeakBytes = make([]int64, len(s.slots))
 	for i, slot := range s.slots {
@@ -232,9 +232,8 @@ func (s *supervisor) fill(result *Result) {
 
 // verified is false if any element was wrong, true if all went well and
 // something was verified, and nil otherwise.
-func (s *supervisor) verified(exitCode int) *bool {
+func (s *roster) verified(exitCode int) *bool {
 	var bytes, mismatches int64
-	s.openLogs()
 	for _, slot := range s.slots {
 		if slot.log != nil {
 			counters := slot.log.Counters()

@@ -65,7 +65,7 @@ func launch(ctx context.Context, c Config, place *place) (*Result, error) {
 	if c.Keep {
 		result.Remove = l.dir.keep
 	}
-	supervisor.fill(result)
+	supervisor.conclude(result)
 	return result, nil
 }
 

@@ -18,31 +18,6 @@ const (
 	reapGrace    = 3 * time.Second        // for processes and their output to end that should have
 )
 
-// slot is one rank as the launcher sees it.
-type slot struct {
-	rank     int
-	process  interface{ kill() } // nil before there is one
-	log      *flight.Log         // nil before there is one
-	report   *report             // nil until it has come
-	exit     *exitStatus         // nil until the process has ended
-	exitAt   int64               // monotonic nanoseconds
-	killed   bool                // by this launcher
-	printing bool                // this launcher passes on what it prints, and has not done with it
-	final    rankState           // when the run was given up
-}
-
-// ended reports whether the guest has ended and left nothing running.
-func (s *slot) ended() bool { return s.report != nil || s.exit != nil }
-
-// lost reports whether the process ended without a word, or, after a good
-// report, before the others had ended.
-func (s *slot) lost(finished bool) bool {
-	if s.exit == nil || s.killed {
-		return false
-	}
-	return s.report == nil || s.report.Kind == "" && !finished && s.exit.code != 0 && !s.exit.unknown
-}
-
 // event is something that happened to a rank: one of the fields is set.
 type event struct {
 	rank    int
@@ -62,16 +37,12 @@ type supervisor struct {
 	store   *rendezvous.Server
 	console *console
 	clock   flight.Clock
-	slots   []*slot
-	events  chan event
+	roster
+	events chan event
 
-	stall    stallWatch
-	progress progress
-	order    *abortOrder // why the run was given up, nil while it is not
-	killAt   time.Time
-	missing  []int
-
-	finished   bool // all guests have ended well
+	stall      stallWatch
+	progress   progress
+	killAt     time.Time
 	finishedAt time.Time
 }
 
@@ -272,14 +243,7 @@ func (s *supervisor) giveUp(kind, text string) {
 		return
 	}
 	s.openLogs()
-	for _, slot := range s.slots {
-		slot.final = s.stateOf(slot)
-	}
-	code, ok := exitCodes[kind]
-	if !ok {
-		code = ExitRankLost // a guest's own code is its own rank's
-	}
-	s.order = &abortOrder{Kind: kind, Code: code, Text: text}
+	s.decide(kind, text)
 	data, err := json.Marshal(s.order)
 	if err != nil {
 		panic(err) // three plain fields
@@ -327,21 +291,17 @@ func (s *supervisor) letGo() {
 	}
 }
 
+// conclude puts what the ranks report into the result.
+func (s *supervisor) conclude(result *Result) {
+	s.openLogs()
+	s.fill(result)
+}
+
 // openLogs opens the flight files that have appeared.
 func (s *supervisor) openLogs() {
 	for _, slot := range s.slots {
 		if slot.log == nil && slot.process != nil {
 			slot.log, _ = flight.Open(flightPath(s.dir, slot.rank)) // not there yet, or not whole
-		}
-	}
-}
-
-// closeLogs is for after the last use of any.
-func (s *supervisor) closeLogs() {
-	for _, slot := range s.slots {
-		if slot.log != nil {
-			_ = slot.log.Close()
-			slot.log = nil
 		}
 	}
 }
@@ -373,28 +333,4 @@ func (s *supervisor) showProgress(now time.Time) {
 	if line, due := s.progress.line(now, records, collectives); due {
 		s.console.draw(line)
 	}
-}
-
-// stateOf reads what a rank does from its flight file.
-func (s *supervisor) stateOf(slot *slot) rankState {
-	state := rankState{rank: slot.rank, phase: phaseStarting}
-	if slot.log != nil {
-		if slot.log.State() >= flight.StateRunning {
-			state.phase = phaseRunning
-		}
-		state.lanes = slot.log.Lanes()
-		state.collective, _ = slot.log.Collective()
-		if last, ok := slot.log.Last(); ok {
-			state.last = describeRecord(&last)
-		}
-	}
-	switch {
-	case slot.report != nil && slot.report.failed():
-		state.phase, state.ending = phaseFailed, slot.report.Text
-	case slot.report != nil && slot.report.Kind == "":
-		state.phase, state.ending = phaseDone, "its guest returned"
-	case slot.lost(s.finished):
-		state.phase, state.ending = phaseLost, slot.exit.text
-	}
-	return state
 }
