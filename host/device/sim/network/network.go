@@ -63,7 +63,7 @@ type link struct {
 	flows    int32
 
 	dirty bool   // listed in Network.dirty
-	seen  uint32 // Settle that last met it
+	seen  uint32 // epoch in which it was last met
 	open  int32  // flows without a rate yet, while solving
 	left  float64
 }
@@ -79,7 +79,7 @@ type flow struct {
 	updated   int64
 	due       int64
 	tag       uint32
-	seen      uint32 // Settle that last met it
+	seen      uint32 // epoch in which it was last met
 	hops      uint8
 	alive     bool
 	fresh     bool // has no rate yet, or a bound that is not in force
@@ -90,7 +90,7 @@ type flow struct {
 // Network is a set of links and the flows on them. Its zero value has none.
 type Network struct {
 	now   int64 // latest time given
-	epoch uint32
+	epoch uint32 // number of the Settle that had something to solve
 	links []link
 	flows []flow // index 0 is not used
 	free  []Flow
@@ -120,12 +120,12 @@ func clampRate(rate float64) float64 {
 // is given twice is used twice. More than [MaxLinks] links are a mistake of the
 // caller's, and panic.
 func (n *Network) Start(now int64, amount, limit float64, tag uint32, links ...Link) Flow {
-	n.now = max(n.now, now)
-	id := n.take()
-	f := &n.flows[id]
 	if len(links) > MaxLinks {
 		panic("network: a flow over more than MaxLinks links")
 	}
+	n.now = max(n.now, now)
+	id := n.take()
+	f := &n.flows[id]
 	f.hops = uint8(copy(f.links[:], links))
 	f.limit = maxRate
 	if limit > 0 {
