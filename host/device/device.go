@@ -105,18 +105,6 @@ type Event interface {
 // the run ends.
 const Forever time.Duration = -1
 
-// Handle is an exported range of a buffer, as it travels between ranks. Two
-// handles are equal if and only if they name the same bytes of the same
-// allocation: Allocation and Generation together are never used twice by a
-// rank, while addresses are.
-type Handle struct {
-	Allocation uint32
-	Generation uint32
-	Offset     int64
-	Bytes      int64
-	Extra      [64]byte // the device's own, a CUDA IPC handle for example
-}
-
 // Facts describes a device.
 type Facts struct {
 	Name         string // "cpu", "cuda", "sim"

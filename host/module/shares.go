@@ -1,7 +1,6 @@
 package module
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"time"
@@ -59,7 +58,7 @@ func sharePublish(c *call) error {
 	if err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
-	if err := c.config.Exchange.Set(exchangeKey(c.config.Rank, p.name, p.epoch), encodeHandle(h)); err != nil {
+	if err := c.config.Exchange.Set(exchangeKey(c.config.Rank, p.name, p.epoch), h.Encode()); err != nil {
 		return fmt.Errorf("publish: %w", err)
 	}
 	c.published[p] = struct{}{}
@@ -228,31 +227,11 @@ func (c *call) giveUp(waited time.Duration, expired bool) error {
 	return nil
 }
 
-// handleBytes is the length of a device.Handle on the wire: its fields in
-// order, little-endian.
-const handleBytes = 4 + 4 + 8 + 8 + 64
-
-func encodeHandle(h device.Handle) []byte {
-	b := make([]byte, 0, handleBytes)
-	b = binary.LittleEndian.AppendUint32(b, h.Allocation)
-	b = binary.LittleEndian.AppendUint32(b, h.Generation)
-	b = binary.LittleEndian.AppendUint64(b, uint64(h.Offset))
-	b = binary.LittleEndian.AppendUint64(b, uint64(h.Bytes))
-	return append(b, h.Extra[:]...)
-}
-
-// decodeHandle trusts nothing: the value comes from another process. The
-// device checks what the numbers mean.
+// decodeHandle trusts nothing: the value comes from another process.
 func decodeHandle(b []byte) (device.Handle, error) {
-	if len(b) != handleBytes {
-		return device.Handle{}, refuse(abi.Failed, "a share of %d bytes is malformed", len(b))
-	}
-	h := device.Handle{
-		Allocation: get32(b), Generation: get32(b[4:]),
-		Offset: int64(get64(b[8:])), Bytes: int64(get64(b[16:])), Extra: [64]byte(b[24:]),
-	}
-	if h.Offset < 0 || h.Bytes < 0 {
-		return device.Handle{}, refuse(abi.Failed, "a share with a negative size is malformed")
+	h, err := device.DecodeHandle(b)
+	if err != nil {
+		return h, refuse(abi.Failed, "a share: %v", err)
 	}
 	return h, nil
 }

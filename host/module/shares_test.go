@@ -377,7 +377,7 @@ func (g *ring) dawdle() {
 
 func TestHandleEncoding(t *testing.T) {
 	h := device.Handle{Allocation: 1 << 31, Generation: 7, Offset: 1 << 40, Bytes: 1<<63 - 1, Extra: [64]byte{0: 1, 63: 2}}
-	b := encodeHandle(h)
+	b := h.Encode()
 	got, err := decodeHandle(b)
 	if err != nil || got != h {
 		t.Errorf("%+v, %v", got, err)
