@@ -84,6 +84,10 @@ func show(t *testing.T, d *datadriven.TestData, run *Run) string {
 			t.Fatal(err)
 		}
 		return strings.ReplaceAll(b.String(), "\r\n", "\n")
+	case "log":
+		if err := WriteLog(&b, run); err != nil {
+			t.Fatal(err)
+		}
 	case "perfetto":
 		b.WriteString(importPerfetto(t, run, testInfo(d)).String())
 	case "threshold":

@@ -40,6 +40,7 @@ var outputKinds = []outputKind{
 	{name: "json", argument: "FILE", example: "json=spans.json", write: (*export).json},
 	{name: "perfetto", argument: "FILE", example: "perfetto=run.pftrace", write: func(e *export, path string) error { return traces.WritePerfettoFile(path, e.run, e.info) }},
 	{name: "csv", argument: "FILE", example: "csv=run.csv", write: func(e *export, path string) error { return traces.WriteCSVFile(path, e.run) }},
+	{name: "log", argument: "FILE", example: "log=run.log", write: func(e *export, path string) error { return traces.WriteLogFile(path, e.run) }},
 	{name: "html", argument: "FILE", example: "html=run.html", write: (*export).html},
 	{name: prometheusOutput, argument: "HOST:PORT", example: "prometheus=localhost:9464", write: servedAlready, check: checkAddress},
 }
