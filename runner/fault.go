@@ -28,13 +28,13 @@ func checkFault(text string, ranks int) (string, error) {
 	return fault.Format(faults), nil
 }
 
-// withFault has a rank's device go wrong, if the run is to.
-func withFault(d device.Device, s *spec) (device.Device, error) {
+// withFault has a rank's device go wrong, if the run is to. kill ends the rank.
+func withFault(d device.Device, s *spec, kill func()) (device.Device, error) {
 	faults, err := fault.Parse(s.Fault)
 	if err != nil {
 		return nil, err // of a launcher that is not of this version
 	}
-	return fault.Wrap(d, fault.Config{Faults: faults, Rank: s.Rank, Seed: s.Seed, Kill: killSelf})
+	return fault.Wrap(d, fault.Config{Faults: faults, Rank: s.Rank, Seed: s.Seed, Kill: kill})
 }
 
 // killSelf ends this process as if somebody had killed it.

@@ -182,8 +182,8 @@ func follow(ctx context.Context, c Config, p *place) (*Result, error) {
 		}
 	})
 	defer unwatch()
-	l := &launcher{config: &c, console: &console{}}
-	stdout, stderr := l.lines(p.rank, c.Stdout), l.lines(p.rank, c.Stderr)
+	var out console
+	stdout, stderr := out.lines(&c, p.rank, c.Stdout), out.lines(&c, p.rank, c.Stderr)
 	code := runRank(context.WithoutCancel(ctx), s, stdout, stderr)
 	stdout.flush()
 	stderr.flush()

@@ -21,9 +21,9 @@ func (r *rank) judge(exit guest.Exit) *report {
 	r.recorder.SetState(flight.StateDone)
 	rep := &report{
 		Stack: exit.Stack, LastError: r.instance.LastError(), Desync: r.instance.Desync(),
-		Results: r.instance.Results(), GuestPeakBytes: r.runtime.Memory().PeakBytes(),
+		Results: r.instance.Results(), GuestPeakBytes: r.memory.PeakBytes(),
 	}
-	rep.Kind, rep.Code, rep.Text = ending(exit, r.runtime.Memory().Refused(), rep)
+	rep.Kind, rep.Code, rep.Text = ending(exit, r.memory.Refused(), rep)
 	return rep
 }
 
@@ -40,7 +40,7 @@ func (r *rank) unwound(exit guest.Exit) *report {
 	cause, _, _ := strings.Cut(cmp.Or(exit.Trap, exit.Err.Error()), "\n")
 	return &report{
 		Kind: KindInternal, Code: ExitInternal, Text: "a call failed as if the run had been given up: " + cause,
-		Stack: exit.Stack, LastError: r.instance.LastError(), Desync: r.instance.Desync(), GuestPeakBytes: r.runtime.Memory().PeakBytes(),
+		Stack: exit.Stack, LastError: r.instance.LastError(), Desync: r.instance.Desync(), GuestPeakBytes: r.memory.PeakBytes(),
 	}
 }
 

@@ -124,7 +124,7 @@ func loadedRank(t *testing.T) *rank {
 	}
 	t.Cleanup(func() { dev.Close() })
 	return &rank{
-		spec: &spec{UnwindGrace: time.Minute, RunDir: dir}, recorder: recorder, runtime: runtime, stop: make(chan struct{}),
+		spec: &spec{UnwindGrace: time.Minute, RunDir: dir}, recorder: recorder, runtime: runtime, memory: runtime.Memory(), stop: make(chan struct{}),
 		instance: module.New(module.Config{Size: 1, LocalSize: 1, Device: dev, Exchange: store, Recorder: recorder}),
 	}
 }

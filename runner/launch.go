@@ -6,9 +6,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"path/filepath"
 	"time"
+
+	"github.com/tetratelabs/wazero"
 
 	"github.com/ccrun/ccrun/runner/guest"
 	"github.com/ccrun/ccrun/runner/rendezvous"
@@ -33,7 +34,11 @@ func launch(ctx context.Context, c Config, place *place) (*Result, error) {
 	if l.dir, err = l.openDir(); err != nil {
 		return nil, refusal(err)
 	}
-	if err := l.prepare(ctx, wasm); err != nil {
+	runtime, _, err := l.prepare(ctx, wasm)
+	if err == nil {
+		err = runtime.Close(ctx)
+	}
+	if err != nil {
 		_ = l.dir.remove() // the reason it is removed for is worth more
 		return nil, refusal(err)
 	}
@@ -86,13 +91,13 @@ func (l *launcher) openDir() (*runDir, error) {
 	return openRunDir(l.config, l.runID)
 }
 
-// prepare compiles the guest, so that ranks only have to load it, and refuses
-// one that cannot be run.
-func (l *launcher) prepare(ctx context.Context, wasm []byte) error {
+// prepare compiles the guest, so that ranks of other processes only have to load
+// it, and refuses one that cannot be run.
+func (l *launcher) prepare(ctx context.Context, wasm []byte) (*guest.Runtime, wazero.CompiledModule, error) {
 	c := l.config
 	path, err := filepath.Abs(c.WasmPath)
 	if err != nil {
-		return fmt.Errorf("workflow: %w", err)
+		return nil, nil, fmt.Errorf("workflow: %w", err)
 	}
 	sum := sha256.Sum256(wasm)
 	l.spec = spec{
@@ -103,11 +108,7 @@ func (l *launcher) prepare(ctx context.Context, wasm []byte) error {
 		Device:     c.Device, OpTimeout: c.OpTimeout, MemoryBytes: c.MemoryBytes, BufferMemoryBytes: c.BufferMemoryBytes,
 		TraceLevel: c.TraceLevel, Seed: c.Seed, UnwindGrace: cmp.Or(c.stopGrace, killGrace) * 3 / 4,
 	}
-	runtime, _, err := compile(ctx, l.spec.CacheDir, c.MemoryBytes, c.WasmPath, wasm)
-	if err != nil {
-		return err
-	}
-	return runtime.Close(ctx)
+	return compile(ctx, l.spec.CacheDir, c.MemoryBytes, c.WasmPath, wasm)
 }
 
 // cacheDir is where compiled guests are kept: with this run if there is no
@@ -163,7 +164,7 @@ func (l *launcher) start(starter *starter, s *supervisor, rank int) error {
 		cpu = rank
 	}
 	child, err := startChild(starter, l.config.Self, l.config.Environ, &spec, cpu,
-		l.lines(rank, l.config.Stdout), l.lines(rank, l.config.Stderr))
+		l.console.lines(l.config, rank, l.config.Stdout), l.console.lines(l.config, rank, l.config.Stderr))
 	if err != nil {
 		return err
 	}
@@ -175,13 +176,4 @@ func (l *launcher) start(starter *starter, s *supervisor, rank int) error {
 		s.events <- event{rank: rank, printed: true}
 	}()
 	return nil
-}
-
-// lines is a writer for one of a rank's two outputs.
-func (l *launcher) lines(rank int, out io.Writer) *lineWriter {
-	w := &lineWriter{console: l.console, out: out}
-	if l.config.Prefix {
-		w.prefix = fmt.Sprintf("[%d] ", rank)
-	}
-	return w
 }

@@ -54,6 +54,15 @@ func (c *console) note(w io.Writer, format string, args ...any) {
 	c.write(w, fmt.Appendf(nil, "ccrun: "+format+"\n", args...))
 }
 
+// lines is a writer for one of a rank's two outputs.
+func (c *console) lines(config *Config, rank int, out io.Writer) *lineWriter {
+	w := &lineWriter{console: c, out: out}
+	if config.Prefix {
+		w.prefix = fmt.Sprintf("[%d] ", rank)
+	}
+	return w
+}
+
 // lineWriter turns what one rank writes into whole lines with a prefix. It is
 // for one goroutine; flush when the rank has ended.
 type lineWriter struct {

@@ -72,6 +72,8 @@ type rank struct {
 	selection coll.Table
 	runtime   *guest.Runtime
 	guest     wazero.CompiledModule
+	memory    *guest.Memory // the guest's own
+	time      guest.Time    // nil for the machine's
 	instance  *module.Instance
 
 	stop  chan struct{} // closed, after order is set, when the run is given up
@@ -123,7 +125,6 @@ func (r *rank) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	r.recorder.Level = s.TraceLevel
 	if err := r.load(ctx); err != nil {
 		return err
 	}
@@ -131,14 +132,22 @@ func (r *rank) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	return r.openDevice(opener, r.exchange, killSelf)
+}
+
+// openDevice opens the rank's device, faults and all, and makes what the
+// guest's calls go to.
+func (r *rank) openDevice(opener device.Opener, exchange device.Exchange, kill func()) (err error) {
+	s := r.spec
+	r.recorder.Level = s.TraceLevel
 	r.device, err = opener.Open(device.Config{
-		Rank: s.Rank, Size: s.Size, Exchange: r.exchange, Recorder: r.recorder,
+		Rank: s.Rank, Size: s.Size, Exchange: exchange, Recorder: r.recorder,
 		MemoryBytes: s.BufferMemoryBytes, OpTimeout: s.OpTimeout,
 	})
 	if err != nil {
 		return fmt.Errorf("device %s: %w", opener.Name, err)
 	}
-	if r.device, err = withFault(r.device, s); err != nil {
+	if r.device, err = withFault(r.device, s, kill); err != nil {
 		return err
 	}
 	table, err := coll.ParseTable(s.Algorithms)
@@ -148,7 +157,7 @@ func (r *rank) open(ctx context.Context) (err error) {
 	r.selection = table.OrDefault()
 	r.instance = module.New(module.Config{
 		Rank: s.Rank, Size: s.Size, LocalRank: s.LocalRank, LocalSize: s.LocalSize, Seed: s.Seed,
-		Device: r.device, Exchange: r.exchange, Recorder: r.recorder, OpTimeout: s.OpTimeout,
+		Device: r.device, Exchange: exchange, Recorder: r.recorder, OpTimeout: s.OpTimeout,
 		Selection: r.selection,
 	})
 	return nil
@@ -164,6 +173,9 @@ func (r *rank) load(ctx context.Context) error {
 		return refuse("run it again", "%s is not the module that the other ranks run, or has changed meanwhile", r.spec.WasmPath)
 	}
 	r.runtime, r.guest, err = compile(ctx, r.spec.CacheDir, r.spec.MemoryBytes, r.spec.WasmPath, wasm)
+	if err == nil {
+		r.memory = r.runtime.Memory()
+	}
 	return err
 }
 
@@ -187,6 +199,7 @@ func (r *rank) execute(ctx context.Context) guest.Exit {
 	exit := r.runtime.Run(r.instance.Context(ctx), r.guest, r.spec.WasmPath, guest.WASI{
 		Args: r.spec.Args, Stdout: r.stdout, Stderr: r.stderr, Seed: r.spec.Seed, Rank: r.spec.Rank,
 		Stop: r.stop, Cause: func() error { return fmt.Errorf("%w: %w", device.ErrAborted, r.order) },
+		Time: r.time, Memory: r.memory,
 	})
 	if exit.Err != nil {
 		return exit
@@ -217,7 +230,7 @@ func (r *rank) stopped(stack []guest.Frame) *report {
 	r.recorder.SetState(flight.StateAborted)
 	return &report{
 		Kind: kindStopped, Code: r.order.Code, Text: r.order.Text, Stack: stack, Desync: r.instance.Desync(),
-		GuestPeakBytes: r.runtime.Memory().PeakBytes(),
+		GuestPeakBytes: r.memory.PeakBytes(),
 	}
 }
 

@@ -1,6 +1,8 @@
 package runner
 
 import (
+	"time"
+
 	"github.com/ccrun/ccrun/host/flight"
 )
 
@@ -83,4 +85,23 @@ func (s *roster) stateOf(slot *slot) rankState {
 		state.phase, state.ending = phaseLost, slot.exit.text
 	}
 	return state
+}
+
+// showProgress draws how the run goes, if there is a terminal and it is time to.
+func (s *roster) showProgress(out *console, p *progress, now time.Time) {
+	if out.progress == nil {
+		return
+	}
+	var records int64
+	var collectives []uint32
+	for _, slot := range s.slots {
+		if slot.log != nil {
+			records += slot.log.Counters().Records
+			seq, _ := slot.log.Collective()
+			collectives = append(collectives, seq)
+		}
+	}
+	if line, due := p.line(now, records, collectives); due {
+		out.draw(line)
+	}
 }

@@ -23,7 +23,11 @@ type Config struct {
 	Ranks    int      // 0 for what the launcher's environment says, or [DefaultRanks]
 	Native   string   // from [bench.Options.Job]: a benchmark that ranks carry out instead of the guest
 	Fault    string   // what is to go wrong on purpose, as fault.Parse reads it; "" for nothing
-	Device   string   // "auto" or a name in host/device/all
+	Device   string   // "auto", a name in host/device/all, or sim and what follows, as preset.ParseTarget reads it
+
+	// Of a simulated run only.
+	Set  []string // KEY=VALUE, as preset.Set reads it: numbers of the preset that are to be others
+	Data bool     // all buffers hold data, however many there are
 
 	// Algorithms says by which algorithm collectives are carried out; what it
 	// does not say is the default's. Ranks that join and give none follow rank 0.
@@ -66,15 +70,16 @@ type Start struct {
 
 // Limits of the number of ranks.
 const (
-	DefaultRanks = 4
-	RanksMax     = 256
+	DefaultRanks      = 4
+	RanksMax          = 256
+	SimulatedRanksMax = 16_384
 )
 
 // Result is what came of a run.
 type Result struct {
 	RunID    string
 	Device   string
-	Launcher string // "launch", or whose variables were followed: "torchrun", "openmpi", ...
+	Launcher string // "launch", "simulate", or whose variables were followed: "torchrun", "openmpi", ...
 	Labels   map[string]string
 	Fault    string // what was made wrong on purpose, "" for nothing
 	RunDir   string // where the flight files are; "" in a process that only joined
@@ -87,6 +92,9 @@ type Result struct {
 	Wall           time.Duration
 	GuestPeakBytes []int64      // linear memory of each rank's guest
 	Remove         func() error // removes the run directory unless it is to be kept
+
+	// Simulation says what a simulated run stands for; nil of a real one.
+	Simulation *Simulation
 
 	// Keep leaves the run directory, instead of Remove, and says where it is
 	// from then on; nil in a process that only joined.
@@ -144,6 +152,9 @@ func Launched(env func(string) string) (int, error) {
 // the environment says that another launcher has started this process as one
 // of several, as that rank. An [*Error] means that nothing was run.
 func Run(ctx context.Context, c Config) (*Result, error) {
+	if isSimulated(c.Device) {
+		return simulate(ctx, c)
+	}
 	place, err := detect(c.Env)
 	if err != nil {
 		return nil, err

@@ -263,7 +263,7 @@ func (s *supervisor) tick(now time.Time) {
 	case s.order == nil && s.stall.observe(now, s.samples()):
 		s.giveUp(KindDeadlock, "deadlock: no rank can move")
 	case s.order == nil:
-		s.showProgress(now)
+		s.showProgress(s.console, &s.progress, now)
 	}
 }
 
@@ -315,22 +315,4 @@ func (s *supervisor) samples() []sample {
 		samples[i].ended = slot.ended()
 	}
 	return samples
-}
-
-func (s *supervisor) showProgress(now time.Time) {
-	if s.console.progress == nil {
-		return
-	}
-	var records int64
-	var collectives []uint32
-	for _, slot := range s.slots {
-		if slot.log != nil {
-			records += slot.log.Counters().Records
-			seq, _ := slot.log.Collective()
-			collectives = append(collectives, seq)
-		}
-	}
-	if line, due := s.progress.line(now, records, collectives); due {
-		s.console.draw(line)
-	}
 }

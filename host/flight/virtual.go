@@ -68,6 +68,17 @@ func (w *Writer) save() error {
 	return nil
 }
 
+// Discard gives up what a recorder made by [CreateVirtual] holds, without a
+// file. No other call may follow.
+func (w *Writer) Discard() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.path = ""
+	if w.mem != nil {
+		_ = w.closeVirtual() // there is nothing to save
+	}
+}
+
 // closeVirtual is called with mu held.
 func (w *Writer) closeVirtual() error {
 	err := w.save()
