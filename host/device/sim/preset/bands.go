@@ -65,6 +65,7 @@ func (f *file) outside(list *yaml.Node) error {
 	if err := f.list(list, key); err != nil {
 		return err
 	}
+	f.preset.Outside = nil // not the base's
 	for _, node := range list.Content {
 		text, err := f.text(node, key)
 		if err != nil {

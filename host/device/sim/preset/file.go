@@ -27,7 +27,7 @@ type file struct {
 	path   string
 	preset *Preset
 	lines  map[string]int // where keys were given
-	depth  int            // files that are read for their base
+	depth  int            // files that are read for the sake of another's base
 }
 
 // Parse reads a preset's file. What is wrong with it is a [*Problem]; the path
@@ -79,11 +79,10 @@ func (f *file) read(text []byte) (*yaml.Node, error) {
 	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
 		return nil, f.problem(start, "", "there is more than one document", "a file is one preset")
 	}
-	root := document.Content[0]
-	if root.Kind != yaml.MappingNode {
-		return nil, f.problem(root, "", "a preset is a list of KEY: VALUE", "")
+	if len(document.Content) != 1 || document.Content[0].Kind != yaml.MappingNode {
+		return nil, f.problem(start, "", "a preset is a list of KEY: VALUE", "ccrun's own presets show how")
 	}
-	return root, nil
+	return document.Content[0], nil
 }
 
 // yamlLine is how the library begins its messages.
@@ -131,7 +130,6 @@ func (f *file) begin(root *yaml.Node) error {
 		return f.problem(machine, "machine", quoted(text)+" is no kind of machine", "it is gpu or cores")
 	}
 	f.preset.Machine = m
-	f.lines["machine"] = machine.Line
 	return nil
 }
 
@@ -149,7 +147,7 @@ func (f *file) begun(node *yaml.Node) error {
 	if err != nil {
 		return f.problem(node, "base", "no preset is called "+quoted(name), unknownHint(name))
 	}
-	p.Name, p.Base, p.Validation, p.Outside = f.preset.Name, name, nil, nil
+	p.Name, p.Base, p.Validation = f.preset.Name, name, nil // other numbers, other errors
 	f.preset = p
 	return nil
 }
@@ -169,7 +167,7 @@ func (f *file) entry(node, value *yaml.Node) error {
 		return f.problem(node, "", "a key is a word", "")
 	}
 	name := node.Value
-	if line, twice := f.lines[name]; twice && (name != "machine" || line != value.Line) {
+	if line, twice := f.lines[name]; twice {
 		return f.problem(node, name, "given twice", "first in line "+strconv.Itoa(line))
 	}
 	f.lines[name] = node.Line

@@ -63,8 +63,6 @@ var gemmKeys = []key{
 	{name: "gemm.efficiency", unit: ratio, x: work, machines: onAll, least: 1e-6, greatest: 1, doc: "fraction of the peak that a product gets, by its operations", at: func(p *Preset) any { return &p.Gemm.Efficiency }},
 }
 
-var ncclKeys []key
-
 var cpuKeys = []key{
 	{name: "cpu.cores", unit: count, machines: onCores, least: 1, greatest: 4096, doc: "processor cores that ranks share", at: func(p *Preset) any { return &p.CPU.Cores }},
 	{name: "cpu.op", unit: duration, machines: onCores, greatest: 1, doc: "one operation, from its turn to its record, without its bytes", at: func(p *Preset) any { return &p.CPU.Op }},
