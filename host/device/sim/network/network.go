@@ -89,7 +89,7 @@ type flow struct {
 
 // Network is a set of links and the flows on them. Its zero value has none.
 type Network struct {
-	now   int64 // latest time given
+	now   int64  // latest time given
 	epoch uint32 // number of the Settle that had something to solve
 	links []link
 	flows []flow // index 0 is not used
@@ -197,6 +197,10 @@ func (n *Network) SetCapacity(l Link, capacity float64) {
 	this.capacity = clampRate(capacity)
 	for h := this.first; h != 0; h = n.after(this, h) {
 		n.rebound(Flow(h / hopsPerFlow))
+	}
+	this.demand = 0 // afresh, as rounding errors are of the size of the old capacity
+	for h := this.first; h != 0; h = n.after(this, h) {
+		this.demand += n.flows[h/hopsPerFlow].bound
 	}
 	if wasTight || this.tight() {
 		n.soil(l)

@@ -70,8 +70,8 @@ func (n *Network) settleFrom(l Link) {
 // assign gives a flow its rate.
 func (n *Network) assign(id Flow, f *flow, rate float64) {
 	f.fresh = false
-	if f.started && math.Abs(rate-f.rate) <= float64(f.rate*1e-12) {
-		return // so that rounding alone moves no event
+	if f.started && math.Abs(rate-f.rate) <= float64(f.rate*alike) {
+		return // rounding alone moves no event
 	}
 	n.progress(f)
 	f.rate = rate

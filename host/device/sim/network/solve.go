@@ -104,7 +104,7 @@ func (n *Network) fill() {
 		on := &n.links[full.link]
 		for h := on.first; h != 0; h = n.after(on, h) {
 			if id := Flow(h / hopsPerFlow); n.flows[id].open {
-				n.fix(id, min(level, n.flows[id].bound))
+				n.fix(id, level)
 			}
 		}
 	}
@@ -123,7 +123,7 @@ func (n *Network) nextFull() (full share, ok bool) {
 			sink(s.heap, 0)
 			continue
 		}
-		rate := max(0, on.left/float64(on.open))
+		rate := on.left / float64(on.open)
 		if rate <= float64(s.heap[0].rate*(1+alike)) {
 			return share{rate, s.heap[0].link}, true
 		}
