@@ -1,0 +1,266 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/ccrun/ccrun/host/device"
+	"github.com/ccrun/ccrun/host/flight"
+	"github.com/ccrun/ccrun/host/op"
+)
+
+// advance carries operations out until one takes time or has to wait.
+func (s *stream) advance() {
+	if s.talking {
+		s.converse()
+		return
+	}
+	for s.head < s.tail && !s.busy && !s.blocked && !s.starting {
+		if s.failed != nil {
+			s.passOver()
+			return
+		}
+		t := s.at(s.head)
+		if t.handed > s.cluster.now {
+			s.startAt(t.handed)
+			return
+		}
+		t.start = s.cluster.now
+		if !s.carryOut(t) {
+			return
+		}
+	}
+}
+
+func (s *stream) startAt(at int64) {
+	s.starting = true
+	s.cluster.queue.Push(newEvent(at, evStart, uint32(s.index)))
+}
+
+// carryOut begins the operation at the head, and reports whether it is done.
+func (s *stream) carryOut(t *task) (done bool) {
+	d := s.device
+	switch t.kind {
+	case op.Wait:
+		return s.awaitSlot(t)
+	case op.Signal:
+		s.cluster.send(d, t)
+		s.finish(t, flight.StatusOK)
+		return true
+	case op.EventRecord:
+		s.finish(t, flight.StatusOK)
+		return true
+	case op.EventWait:
+		return s.awaitEvent(t)
+	case op.Send, op.Recv:
+		s.talking = true
+		s.converse()
+		return false
+	case op.CollectiveCall:
+		return s.beginCalls(t)
+	}
+	if err := s.stale(t); err != nil {
+		s.failHead(err)
+		return false
+	}
+	s.work(t)
+	return false
+}
+
+// work starts what takes time.
+func (s *stream) work(t *task) {
+	c := s.cluster
+	s.busy = true
+	id := c.jobs.take()
+	*c.jobs.at(id) = job{stream: s, letter: -1}
+	dm := &c.machineDemand
+	dm.reset()
+	c.machine.demand(dm, s.device.rank, t)
+	if dm.engine != nil && !dm.engine.takeEngine(s, id, dm) {
+		return
+	}
+	c.begin(id, dm)
+}
+
+// takeEngine gives a copy engine to a job, or queues its stream for one.
+func (d *Device) takeEngine(s *stream, id int32, _ *demand) bool {
+	if most := d.cluster.preset.Launch.Engines; most > 0 && d.engines >= most {
+		d.cluster.jobs.give(id)
+		d.queued = append(d.queued, s)
+		return false
+	}
+	d.engines++
+	d.cluster.jobs.at(id).engine = d
+	return true
+}
+
+// releaseEngine gives it to the stream that has waited longest.
+func (d *Device) releaseEngine() {
+	d.engines--
+	if len(d.queued) == 0 {
+		return
+	}
+	s := d.queued[0]
+	d.queued = append(d.queued[:0], d.queued[1:]...)
+	if s.head < s.tail && s.failed == nil {
+		s.work(s.at(s.head))
+	}
+}
+
+// completed is the end of the time that the head has taken.
+func (s *stream) completed() {
+	s.busy = false
+	if s.failed != nil {
+		s.cluster.makeReady(s)
+		return
+	}
+	t := s.at(s.head)
+	if !t.engaged {
+		s.device.apply(t)
+		t.engaged = true
+		if s.holdUp(t) {
+			return
+		}
+	}
+	s.finish(t, flight.StatusOK)
+	s.cluster.makeReady(s)
+}
+
+// holdUp keeps an operation from its end, if it is to take longer on purpose.
+func (s *stream) holdUp(t *task) bool {
+	extra := s.device.longerPicos(t.kind, t.otherEnd(), s.cluster.now-t.start)
+	if extra == 0 {
+		return false
+	}
+	s.busy = true
+	if extra > 0 {
+		id := s.cluster.jobs.take()
+		*s.cluster.jobs.at(id) = job{stream: s, letter: -1}
+		s.cluster.queue.Push(newEvent(s.cluster.now+extra, evJob, uint32(id)))
+	}
+	return true // for ever if it is negative
+}
+
+// longerPicos is how much longer something is to take than it has, -1 for ever.
+func (d *Device) longerPicos(kind op.Kind, peer int, picos int64) int64 {
+	if d.longer == nil {
+		return 0
+	}
+	const ages = int64(1) << 52 // nanoseconds
+	extra := d.longer(kind, peer, picos/picosPerNano)
+	if extra >= ages {
+		return -1
+	}
+	return max(0, extra) * picosPerNano
+}
+
+// finish counts the head as done and records it.
+func (s *stream) finish(t *task, status uint8) {
+	s.device.record(s, t, status)
+	t.extra, t.dst, t.src, t.second = nil, place{}, place{}, place{}
+	s.head++
+	s.moved()
+}
+
+// moved tells those that wait for the stream's progress.
+func (s *stream) moved() {
+	for i := 0; i < len(s.followers); {
+		f := s.followers[i]
+		if s.head < f.target {
+			i++
+			continue
+		}
+		s.followers = append(s.followers[:i], s.followers[i+1:]...)
+		f.stream.eventReached(s)
+	}
+	s.device.poke()
+}
+
+// block says that the head waits for somebody.
+func (s *stream) block() {
+	s.blocked = true
+	if !s.cluster.scheduled {
+		s.blockedSince = time.Now()
+	}
+}
+
+// failHead fails the operation at the head, and with it the stream.
+func (s *stream) failHead(err error) {
+	t := s.at(s.head)
+	if s.talking {
+		t = s.unfinishedMessage()
+	}
+	seen := uint64(0)
+	if t.kind == op.Wait {
+		slot := s.device.slot(int(t.peer), t.slot)
+		seen = slot.value
+		slot.drop(s)
+	}
+	if t.start == 0 {
+		t.start = s.cluster.now
+	}
+	if t.kind == op.CollectiveCall && err == device.ErrTimeout {
+		err = s.callTimeout(t)
+	}
+	s.failed = &failure{at: s.head, err: &device.OpError{Op: s.device.opOf(t), Stream: s.number, Seen: seen, Err: err}}
+	s.device.record(s, t, statusOf(err))
+	s.blocked, s.talking = false, false
+	s.passOver()
+}
+
+// passOver counts everything in the queue of a failed stream as done.
+func (s *stream) passOver() {
+	for s.head < s.tail {
+		t := s.at(s.head)
+		switch t.kind {
+		case op.Send, op.Recv:
+			s.withdraw(t)
+		case op.CollectiveCall:
+			t.extra.comm.failCalls(t, s.failed.err)
+		}
+		*t = task{}
+		s.head++
+	}
+	s.moved()
+}
+
+// awaitEvent begins a wait for another stream's record.
+func (s *stream) awaitEvent(t *task) (done bool) {
+	x := t.extra
+	switch {
+	case x == nil || x.after == nil:
+	case x.after.head < x.target:
+		s.block()
+		x.after.followers = append(x.after.followers, follower{s, x.target})
+		return false
+	default:
+		if err := x.after.failureBefore(x.target); err != nil {
+			s.failHead(err)
+			return false
+		}
+	}
+	s.finish(t, flight.StatusOK)
+	return true
+}
+
+// eventReached ends a wait for another stream's record.
+func (s *stream) eventReached(after *stream) {
+	if !s.blocked || s.failed != nil {
+		return
+	}
+	s.blocked = false
+	t := s.at(s.head)
+	if err := after.failureBefore(t.extra.target); err != nil {
+		s.failHead(err)
+		return
+	}
+	s.finish(t, flight.StatusOK)
+	s.cluster.makeReady(s)
+}
+
+// failureBefore is why the stream never executed the operation before target.
+func (s *stream) failureBefore(target uint64) error {
+	if s.failed != nil && s.failed.at < target {
+		return s.failed.err
+	}
+	return nil
+}

@@ -1,0 +1,329 @@
+package sim
+
+import (
+	"fmt"
+
+	"github.com/ccrun/ccrun/host/device"
+	"github.com/ccrun/ccrun/host/op"
+)
+
+// allocation is memory of a rank.
+type allocation struct {
+	number uint32 // never used twice by a rank
+	bytes  int64
+	data   []byte // nil if it is a phantom, or empty
+	freed  bool
+	name   string // what the rank was at when it asked for it
+}
+
+// phantom reports whether the allocation has a size but no bytes.
+func (a *allocation) phantom() bool { return a.data == nil && a.bytes > 0 }
+
+// haunt makes an allocation a phantom: bytes that nobody knows were written to
+// it.
+func (a *allocation) haunt() { a.data = nil }
+
+// buffer is a range of an allocation, this rank's or an imported peer's.
+type buffer struct {
+	device *Device
+	owner  *allocation
+	peer   int // -1 for an own buffer
+	offset int64
+	bytes  int64
+	freed  bool // given back by the guest
+}
+
+// Size is the length in bytes.
+func (b *buffer) Size() int64 { return b.bytes }
+
+// Peer is the rank whose memory this is, or -1.
+func (b *buffer) Peer() int { return b.peer }
+
+// remote reports whether the memory is another rank's.
+func (b *buffer) remote() bool { return b.peer >= 0 && b.peer != b.device.rank }
+
+// rank is the rank whose memory this is.
+func (b *buffer) rank() int {
+	if b.peer < 0 {
+		return b.device.rank
+	}
+	return b.peer
+}
+
+// region is n bytes from off on, nil if they are a phantom's.
+func (b *buffer) region(off, n int64) []byte {
+	if b.owner.data == nil {
+		return nil
+	}
+	return b.owner.data[b.offset+off:][:n:n]
+}
+
+// gone reports whether an imported buffer's owner has freed it.
+func (b *buffer) gone() bool { return b.peer >= 0 && b.owner.freed }
+
+// memory is what a rank has allocated.
+type memory struct {
+	cluster *Cluster
+	limit   int64
+	used    int64
+	real    int64 // bytes of used that hold data
+	peak    int64
+	live    []*allocation // in the order of allocation
+	atPeak  []Holding     // the largest ones, when peak was reached
+	next    uint32
+	open    int  // buffers, imported ones too
+	stale   bool // atPeak is to be made anew before something is freed
+}
+
+func (m *memory) init(c *Cluster, limit int64) {
+	if limit <= 0 {
+		limit = c.preset.Memory.Bytes
+	}
+	m.cluster, m.limit = c, limit
+}
+
+// Holding is an allocation of a rank.
+type Holding struct {
+	Name  string `json:"name"` // which allocation of the rank it was, from 1
+	Bytes int64  `json:"bytes"`
+}
+
+// MemoryUse is what a rank's buffers needed.
+type MemoryUse struct {
+	LimitBytes int64     `json:"limit_bytes"`
+	PeakBytes  int64     `json:"peak_bytes"`
+	RealBytes  int64     `json:"real_bytes"` // that hold data now
+	Holdings   []Holding `json:"holdings"`   // the largest ones at the peak, largest first
+}
+
+// holdingsMax is how many allocations a report names.
+const holdingsMax = 5
+
+// Memory is what a rank has used. It is to be called when nothing runs.
+func (c *Cluster) Memory(rank int) MemoryUse {
+	m := &c.devices[rank].memory
+	m.notePeak()
+	return MemoryUse{LimitBytes: m.limit, PeakBytes: m.peak, RealBytes: m.real, Holdings: m.atPeak}
+}
+
+// notePeak lists the largest allocations if the peak was reached since.
+func (m *memory) notePeak() {
+	if !m.stale {
+		return
+	}
+	m.stale = false
+	m.atPeak = m.atPeak[:0]
+	for _, a := range m.live {
+		m.keep(Holding{Name: a.name, Bytes: a.bytes})
+	}
+}
+
+// keep enters a holding if it is among the largest.
+func (m *memory) keep(h Holding) {
+	at := len(m.atPeak)
+	for at > 0 && m.atPeak[at-1].Bytes < h.Bytes {
+		at--
+	}
+	if at == holdingsMax {
+		return
+	}
+	m.atPeak = append(m.atPeak, Holding{})
+	copy(m.atPeak[at+1:], m.atPeak[at:])
+	m.atPeak[at] = h
+	m.atPeak = m.atPeak[:min(len(m.atPeak), holdingsMax)]
+}
+
+// holdsData reports whether a new allocation is to have bytes.
+func (m *memory) holdsData(bytes int64) bool {
+	share := m.cluster.realBytes
+	return share < 0 || bytes <= share-m.real
+}
+
+func (m *memory) close() {
+	for _, a := range m.live {
+		a.freed, a.data = true, nil
+	}
+	m.live = nil
+}
+
+// Alloc gives a zeroed buffer.
+func (d *Device) Alloc(bytes int64) (op.Buffer, error) {
+	defer d.leave(d.enter())
+	if d.closed {
+		return nil, device.ErrClosed
+	}
+	if bytes < 0 {
+		return nil, op.ErrRange
+	}
+	m := &d.memory
+	if bytes > m.limit-m.used {
+		return nil, fmt.Errorf("%d bytes (%d of %d in use): %w", bytes, m.used, m.limit, device.ErrNoMemory)
+	}
+	if m.open == maxBuffers {
+		return nil, fmt.Errorf("%d buffers: %w", maxBuffers, device.ErrTooMany)
+	}
+	d.charge()
+	m.next++
+	a := &allocation{number: m.next, bytes: bytes, name: fmt.Sprintf("buffer %d", m.next)}
+	if m.holdsData(bytes) {
+		a.data = make([]byte, bytes)
+		m.real += bytes
+	}
+	m.open++
+	m.live = append(m.live, a)
+	if m.used += bytes; m.used > m.peak {
+		m.peak, m.stale = m.used, true
+	}
+	if d.recorder != nil {
+		d.recorder.CountBuffer(bytes)
+	}
+	return &buffer{device: d, owner: a, peer: -1, bytes: bytes}, nil
+}
+
+// Free gives a buffer back, own or imported. Operations that were submitted
+// before keep what they need of it.
+func (d *Device) Free(buf op.Buffer) error {
+	defer d.leave(d.enter())
+	if d.closed {
+		return device.ErrClosed
+	}
+	b, ok := buf.(*buffer)
+	if !ok || b == nil || b.device != d {
+		return device.ErrForeign
+	}
+	if b.freed {
+		return device.ErrStale
+	}
+	m := &d.memory
+	b.freed = true
+	m.open--
+	if b.peer >= 0 {
+		return nil
+	}
+	d.catchUp()
+	m.notePeak()
+	a := b.owner
+	a.freed = true
+	m.used -= a.bytes
+	if a.data != nil {
+		m.real -= a.bytes
+	}
+	for i, other := range m.live {
+		if other == a {
+			m.live = append(m.live[:i], m.live[i+1:]...)
+			break
+		}
+	}
+	if d.recorder != nil {
+		d.recorder.CountBuffer(-a.bytes)
+	}
+	return nil
+}
+
+// use checks that a buffer is this device's and alive.
+func (d *Device) use(buf op.Buffer) (*buffer, error) {
+	b, ok := buf.(*buffer)
+	if !ok || b == nil || b.device != d {
+		return nil, device.ErrForeign
+	}
+	if b.freed || b.gone() {
+		return nil, device.ErrStale
+	}
+	return b, nil
+}
+
+// reach finds n bytes of a buffer for the guest's own thread.
+func (d *Device) reach(v op.View, n int) (*buffer, error) {
+	if d.closed {
+		return nil, device.ErrClosed
+	}
+	b, err := d.use(v.Buf)
+	if err != nil {
+		return nil, err
+	}
+	if v.Off < 0 || int64(n) > b.Size() || v.Off > b.Size()-int64(n) {
+		return nil, op.ErrRange
+	}
+	d.charge()
+	d.catchUp()
+	return b, nil
+}
+
+// Read copies len(dst) bytes from src to the guest; a phantom's are zero.
+func (d *Device) Read(dst []byte, src op.View) error {
+	defer d.leave(d.enter())
+	b, err := d.reach(src, len(dst))
+	if err != nil {
+		return err
+	}
+	if region := b.region(src.Off, int64(len(dst))); region != nil {
+		copy(dst, region)
+	} else {
+		clear(dst)
+	}
+	return nil
+}
+
+// Write copies len(src) bytes from the guest to dst.
+func (d *Device) Write(dst op.View, src []byte) error {
+	defer d.leave(d.enter())
+	b, err := d.reach(dst, len(src))
+	if err != nil {
+		return err
+	}
+	copy(b.region(dst.Off, int64(len(src))), src)
+	return nil
+}
+
+// Export names bytes of an own buffer, from v on.
+func (d *Device) Export(v op.View, bytes int64) (device.Handle, error) {
+	defer d.leave(d.enter())
+	if d.closed {
+		return device.Handle{}, device.ErrClosed
+	}
+	b, err := d.use(v.Buf)
+	if err != nil {
+		return device.Handle{}, err
+	}
+	if b.peer >= 0 {
+		return device.Handle{}, fmt.Errorf("export an imported buffer: %w", device.ErrForeign)
+	}
+	if bytes < 0 || v.Off < 0 || bytes > b.Size() || v.Off > b.Size()-bytes {
+		return device.Handle{}, op.ErrRange
+	}
+	d.charge()
+	return device.Handle{Allocation: b.owner.number, Generation: 1, Offset: v.Off, Bytes: bytes}, nil
+}
+
+// Import gives access to what peer exported.
+func (d *Device) Import(peer int, h device.Handle) (op.Buffer, error) {
+	defer d.leave(d.enter())
+	if d.closed {
+		return nil, device.ErrClosed
+	}
+	if peer < 0 {
+		return nil, fmt.Errorf("rank %d: %w", peer, device.ErrPeer)
+	}
+	if err := d.meet(peer, device.Forever); err != nil {
+		return nil, err
+	}
+	if d.memory.open == maxBuffers {
+		return nil, fmt.Errorf("%d buffers: %w", maxBuffers, device.ErrTooMany)
+	}
+	d.charge()
+	owner := &d.cluster.devices[peer].memory
+	if h.Generation != 1 || h.Allocation == 0 || h.Allocation > owner.next || h.Offset < 0 || h.Bytes < 0 {
+		return nil, fmt.Errorf("handle of rank %d: %w", peer, op.ErrRange)
+	}
+	for _, a := range owner.live {
+		if a.number != h.Allocation {
+			continue
+		}
+		if h.Bytes > a.bytes || h.Offset > a.bytes-h.Bytes {
+			return nil, fmt.Errorf("handle of rank %d: %w", peer, op.ErrRange)
+		}
+		d.memory.open++
+		return &buffer{device: d, owner: a, peer: peer, offset: h.Offset, bytes: h.Bytes}, nil
+	}
+	return nil, fmt.Errorf("allocation %d of rank %d: %w", h.Allocation, peer, device.ErrStale)
+}

@@ -1,0 +1,104 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/ccrun/ccrun/host/device"
+	"github.com/ccrun/ccrun/host/op"
+)
+
+// acceptCalls checks that the communicator is this device's and that the
+// buffers of every call are this rank's own and as large as its program needs.
+func (d *Device) acceptCalls(o *op.Op) error {
+	c, ok := o.Comm.(*comm)
+	if !ok || c == nil || c.device != d {
+		return device.ErrForeign
+	}
+	if c.closed {
+		return device.ErrClosed
+	}
+	if c.broken != nil {
+		return c.broken
+	}
+	for call := o.Call; call != nil; call = call.Next {
+		bytes := c.needsOf(call.Program)
+		if call.Collective == op.AllToAllV {
+			var err error
+			if bytes, err = c.vectorNeeds(call); err != nil {
+				return err
+			}
+		}
+		for area, v := range [...]op.View{call.In, call.Out} {
+			if err := d.acceptArea(v, bytes[area]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// needsOf is how much of its areas this rank needs. That of the last program is
+// kept.
+func (c *comm) needsOf(p *op.Program) [2]int64 {
+	if c.measured == p {
+		return c.needs
+	}
+	c.measured, c.needs = p, [2]int64{}
+	for _, steps := range [...][]op.Step{p.Steps, p.Back} {
+		for i := range steps {
+			s := &steps[i]
+			for _, places := range [...][]op.Place{s.Sources, s.Dests} {
+				for _, at := range places {
+					if int(at.Rank) == c.rank && at.Area != op.AreaSlot {
+						c.needs[at.Area] = max(c.needs[at.Area], at.Off+s.Bytes)
+					}
+				}
+			}
+		}
+	}
+	return c.needs
+}
+
+// vectorNeeds is how much of its areas this rank uses in an AllToAllV.
+func (c *comm) vectorNeeds(call *op.Call) (bytes [2]int64, err error) {
+	size := int64(call.Type.Size())
+	for area, parts := range [...][2][]int64{{call.SendCounts, call.SendOffsets}, {call.RecvCounts, call.RecvOffsets}} {
+		counts, offsets := parts[0], parts[1]
+		if len(counts) != c.Size() || len(offsets) != c.Size() {
+			return bytes, op.ErrCall
+		}
+		for i, n := range counts {
+			const most = math.MaxInt64 / 16
+			if n < 0 || offsets[i] < 0 || n > most || offsets[i] > most {
+				return bytes, op.ErrRange
+			}
+			if n > 0 {
+				bytes[area] = max(bytes[area], (offsets[i]+n)*size)
+			}
+		}
+	}
+	if call.SendCounts[c.rank] != call.RecvCounts[c.rank] {
+		return bytes, op.ErrCall
+	}
+	return bytes, nil
+}
+
+func (d *Device) acceptArea(v op.View, bytes int64) error {
+	if v.Buf == nil {
+		if bytes > 0 {
+			return op.ErrRange
+		}
+		return nil
+	}
+	b, err := d.use(v.Buf)
+	switch {
+	case err != nil:
+		return err
+	case b.peer >= 0:
+		return fmt.Errorf("collective on an imported buffer: %w", device.ErrForeign)
+	case bytes > b.Size()-v.Off:
+		return op.ErrRange
+	}
+	return nil
+}

@@ -1,0 +1,235 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ccrun/ccrun/host/device"
+	"github.com/ccrun/ccrun/host/op"
+)
+
+// commsMax is how many communicators a rank may have.
+const commsMax = 256
+
+// group is a communicator as all its ranks see it.
+type group struct {
+	name     string
+	ranks    []int   // of the world
+	members  []*comm // by rank of the communicator, nil until it has come
+	joined   int
+	closed   int
+	mismatch bool         // ranks have asked for it with different ranks
+	nodes    int          // that its ranks are on, 0 until somebody asks
+	first    uint64       // number of calls[0]
+	calls    []*callState // that some rank is still in or has not come to
+}
+
+// comm is one rank's side of a communicator. Its calls are numbered from 1, on
+// all ranks alike.
+type comm struct {
+	device    *Device
+	group     *group
+	rank      int
+	submitted uint64 // number of the last call that was submitted
+	done      uint64 // number of the last call before which all are complete
+	closed    bool
+	broken    error     // why it carries out no more calls
+	turns     []*stream // that wait for earlier calls
+
+	measured *op.Program // whose needs are known
+	needs    [2]int64
+	slots    int64
+}
+
+// Rank is this rank's number within the communicator.
+func (c *comm) Rank() int { return c.rank }
+
+// Size is how many ranks there are.
+func (c *comm) Size() int { return len(c.group.ranks) }
+
+// complete reports whether all ranks have come.
+func (g *group) complete() bool { return g.joined == len(g.ranks) }
+
+// NewComm makes a communicator. After a timeout it can be asked for again.
+func (d *Device) NewComm(name string, ranks []int, timeout time.Duration) (device.Comm, error) {
+	defer d.leave(d.enter())
+	if err := d.usable(); err != nil {
+		return nil, err
+	}
+	if err := d.checkRanks(ranks); err != nil {
+		return nil, fmt.Errorf("communicator %q: %w", name, err)
+	}
+	if d.openComms >= commsMax {
+		return nil, device.ErrTooMany
+	}
+	d.charge()
+	d.catchUp()
+	g, err := d.join(name, ranks)
+	if err != nil {
+		return nil, fmt.Errorf("communicator %q: %w", name, err)
+	}
+	d.wait = guestWait{kind: op.ShareLookup, joined: g, peer: -1}
+	if err := d.await(timeout); err != nil {
+		return nil, fmt.Errorf("communicator %q: rank %d: %w", name, g.missing(), err)
+	}
+	if g.mismatch {
+		return nil, fmt.Errorf("communicator %q: ranks have other ranks in it: %w", name, device.ErrMismatch)
+	}
+	d.openComms++
+	return g.members[slices.Index(g.ranks, d.rank)], nil
+}
+
+func (d *Device) checkRanks(ranks []int) error {
+	if len(ranks) > 0 && len(ranks) == d.cluster.ranks && slices.IsSorted(ranks) && ranks[0] == 0 && ranks[len(ranks)-1] == len(ranks)-1 && isWhole(ranks) {
+		return nil
+	}
+	for i, rank := range ranks {
+		if rank < 0 || rank >= d.cluster.ranks || slices.Index(ranks, rank) != i {
+			return fmt.Errorf("rank %d of %d: %w", rank, d.cluster.ranks, device.ErrPeer)
+		}
+	}
+	if !slices.Contains(ranks, d.rank) {
+		return fmt.Errorf("rank %d is none of it: %w", d.rank, device.ErrPeer)
+	}
+	return nil
+}
+
+// isWhole reports whether the ranks are 0, 1, 2 and so on.
+func isWhole(ranks []int) bool {
+	for i, rank := range ranks {
+		if i != rank {
+			return false
+		}
+	}
+	return true
+}
+
+// join enters this rank into the communicator of that name.
+func (d *Device) join(name string, ranks []int) (*group, error) {
+	c := d.cluster
+	g := c.comms[name]
+	if g == nil {
+		g = &group{name: name, ranks: slices.Clone(ranks), members: make([]*comm, len(ranks)), first: 1}
+		c.comms[name] = g
+	}
+	if !slices.Equal(g.ranks, ranks) {
+		if at := slices.Index(g.ranks, d.rank); at < 0 || g.members[at] == nil {
+			g.mismatch = true
+			c.pokeAll()
+		}
+		return nil, fmt.Errorf("other ranks than before: %w", device.ErrMismatch)
+	}
+	at := slices.Index(g.ranks, d.rank)
+	if g.members[at] == nil {
+		g.members[at] = &comm{device: d, group: g, rank: at}
+		if g.joined++; g.complete() {
+			for _, rank := range g.ranks {
+				if m := c.devices[rank]; m != nil {
+					m.poke()
+				}
+			}
+		}
+	}
+	return g, nil
+}
+
+// missing is the first rank of the world that has not come.
+func (g *group) missing() int {
+	for i, m := range g.members {
+		if m == nil {
+			return g.ranks[i]
+		}
+	}
+	return -1
+}
+
+// Close waits for the calls and gives the communicator back.
+func (c *comm) Close() error {
+	d := c.device
+	defer d.leave(d.enter())
+	if c.closed || d.closed {
+		return device.ErrClosed
+	}
+	c.closed = true
+	d.openComms--
+	if c.done < c.submitted && c.broken == nil {
+		d.wait = guestWait{kind: op.SyncStream, comm: c, peer: -1}
+		if err := d.await(device.Forever); err != nil {
+			return err
+		}
+	}
+	var err error
+	if c.broken == nil {
+		err = c.compareRest()
+	}
+	if c.group.closed++; c.group.closed == len(c.group.ranks) {
+		delete(d.cluster.comms, c.group.name)
+	}
+	return err
+}
+
+// compareRest compares the calls of which others may think otherwise: of two
+// ranks that differ the later one notices.
+func (c *comm) compareRest() error {
+	for _, s := range c.group.calls {
+		if s.number <= c.submitted && s.in[c.rank] {
+			if err := s.disagreement(c.rank); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// number gives the numbers of a group of calls, of which it returns the first.
+func (c *comm) number(calls *op.Call) (first uint64) {
+	first = c.submitted + 1
+	for ; calls != nil; calls = calls.Next {
+		c.submitted++
+	}
+	return first
+}
+
+// breakOff ends the communicator for this rank.
+func (c *comm) breakOff(err error) {
+	if c.broken != nil {
+		return
+	}
+	c.broken = err
+	for _, s := range c.turns {
+		s.yourTurn()
+	}
+	c.turns = nil
+	c.device.poke()
+}
+
+// advanceDone notes that all calls up to a number are complete.
+func (c *comm) advanceDone(number uint64) {
+	c.done = number
+	turns := c.turns
+	c.turns = nil
+	for _, s := range turns {
+		s.yourTurn()
+	}
+	c.device.poke()
+}
+
+// state finds the state of a call, or makes it.
+func (g *group) state(number uint64) *callState {
+	for g.first+uint64(len(g.calls)) <= number {
+		g.calls = append(g.calls, &callState{group: g, number: g.first + uint64(len(g.calls)), in: make([]bool, len(g.ranks)), firstIn: -1})
+	}
+	return g.calls[number-g.first]
+}
+
+// retire drops the states of calls that all ranks are done with.
+func (g *group) retire() {
+	for len(g.calls) > 0 && g.calls[0].finished == len(g.ranks) {
+		if g.calls[0].different != nil {
+			return // who closes the communicator is to be told
+		}
+		g.calls = g.calls[1:]
+		g.first++
+	}
+}

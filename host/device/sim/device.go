@@ -1,0 +1,245 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/ccrun/ccrun/host/device"
+	"github.com/ccrun/ccrun/host/flight"
+	"github.com/ccrun/ccrun/host/op"
+)
+
+// Limits of a device, those of the cpu device.
+const (
+	maxStreams   = 64
+	maxEvents    = 4096
+	maxBuffers   = 1 << 16
+	signalSlots  = 1024
+	sendChannels = 64
+	// waitLimit is how long a rank that has no device yet is waited for outside
+	// Run, if operations have no limit of their own.
+	waitLimit = time.Minute
+)
+
+// Device is one rank of a cluster.
+type Device struct {
+	cluster   *Cluster
+	rank      int
+	recorder  *flight.Writer
+	opTimeout time.Duration
+	longer    func(kind op.Kind, peer int, nanos int64) int64
+
+	host    int64 // the time on the rank's own thread, ahead of the cluster's
+	wait    guestWait
+	waiting bool
+	expired bool
+	until   int64
+
+	memory    memory
+	streams   [maxStreams + 1]*stream // by number; 0 is not used
+	events    int
+	slots     map[uint64]*slot
+	near      *slot // the slot looked up last, and its key
+	nearKey   uint64
+	mail      map[uint64]*channel
+	barriers  uint64
+	openComms int
+	engines   int       // copy engines that are busy
+	queued    []*stream // for an engine
+
+	aborted atomic.Pointer[error]
+	closed  bool
+}
+
+var _ interface {
+	device.Device
+	device.Collectives
+	device.Delays
+} = (*Device)(nil)
+
+// Open makes the device of a rank.
+func (c *Cluster) Open(o device.Config) (device.Device, error) {
+	if o.Size != c.ranks || o.Rank < 0 || o.Rank >= c.ranks {
+		return nil, fmt.Errorf("rank %d of %d: %w", o.Rank, o.Size, device.ErrPeer)
+	}
+	d := &Device{
+		cluster: c, rank: o.Rank, recorder: o.Recorder, opTimeout: o.OpTimeout,
+		slots: make(map[uint64]*slot), mail: make(map[uint64]*channel),
+	}
+	d.memory.init(c, o.MemoryBytes)
+	if !c.scheduled {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+	}
+	if c.devices[o.Rank] != nil {
+		return nil, fmt.Errorf("rank %d is open already: %w", o.Rank, device.ErrPeer)
+	}
+	c.devices[o.Rank] = d
+	c.opened++
+	c.pokeAll()
+	return d, nil
+}
+
+// pokeAll lets all ranks go on whose wait is over.
+func (c *Cluster) pokeAll() {
+	for _, d := range c.devices {
+		if d != nil {
+			d.poke()
+		}
+	}
+}
+
+// Facts says what the device is.
+func (d *Device) Facts() device.Facts {
+	return device.Facts{
+		Name: "sim", Model: d.cluster.preset.Name, MemoryBytes: d.memory.limit,
+		MaxStreams: maxStreams, MaxEvents: maxEvents,
+		SignalSlots: signalSlots, SendChannels: sendChannels, Virtual: true,
+	}
+}
+
+// Now is the rank's virtual time in nanoseconds.
+func (d *Device) Now() int64 { return max(d.cluster.now, d.host) / picosPerNano }
+
+// Abort ends every wait of this rank, now and from now on.
+func (d *Device) Abort(cause error) {
+	if cause == nil {
+		cause = errors.New("no cause given")
+	}
+	wrapped := fmt.Errorf("%w: %w", device.ErrAborted, cause)
+	d.aborted.CompareAndSwap(nil, &wrapped)
+	d.cluster.changed.Broadcast()
+}
+
+// abortError is nil until Abort is called.
+func (d *Device) abortError() error {
+	if e := d.aborted.Load(); e != nil {
+		return *e
+	}
+	if e := d.cluster.aborted.Load(); e != nil {
+		return *e
+	}
+	return nil
+}
+
+// usable is nil while the guest may call.
+func (d *Device) usable() error {
+	if d.closed {
+		return device.ErrClosed
+	}
+	return d.abortError()
+}
+
+// charge adds what a call costs the rank's own thread.
+func (d *Device) charge() {
+	if d.cluster.scheduled {
+		d.host = max(d.host, d.cluster.now) + d.cluster.machine.callPicos()
+	}
+}
+
+// meet waits until a rank has a device, or all have for rank -1.
+func (d *Device) meet(peer int, timeout time.Duration) error {
+	if peer >= d.cluster.ranks {
+		return fmt.Errorf("rank %d of %d: %w", peer, d.cluster.ranks, device.ErrPeer)
+	}
+	d.wait = guestWait{kind: op.ShareLookup, peer: peer}
+	if d.satisfied() {
+		return nil
+	}
+	limit := waitLimit
+	if d.opTimeout > 0 {
+		limit = d.opTimeout
+	}
+	if timeout >= 0 {
+		limit = min(limit, timeout)
+	}
+	if err := d.await(limit); err != nil {
+		return fmt.Errorf("rank %d has no device: %w", max(peer, 0), err)
+	}
+	return nil
+}
+
+// Barrier counts this rank in and waits until every rank's count is as high.
+func (d *Device) Barrier(timeout time.Duration) error {
+	defer d.leave(d.enter())
+	if err := d.usable(); err != nil {
+		return err
+	}
+	d.charge()
+	d.catchUp()
+	if err := d.meet(-1, timeout); err != nil {
+		return fmt.Errorf("barrier %d: %w", d.barriers+1, err)
+	}
+	c := d.cluster
+	d.barriers++
+	c.arrive(d.barriers)
+	d.wait = guestWait{kind: op.Barrier, target: d.barriers, peer: -1}
+	start := d.Now()
+	if err := d.await(timeout); err != nil {
+		return fmt.Errorf("barrier %d: rank %d has entered %d: %w", d.barriers, c.laggard(d.barriers), c.entered(d.barriers), err)
+	}
+	_ = start
+	return nil
+}
+
+// round is a barrier that not all ranks have passed.
+type round struct{ entered int }
+
+// arrive counts a rank into a barrier, and plans its end if it was the last.
+func (c *Cluster) arrive(number uint64) {
+	at := number - c.passed - 1
+	for uint64(len(c.rounds)) <= at {
+		c.rounds = append(c.rounds, round{})
+	}
+	r := &c.rounds[at]
+	if r.entered++; r.entered == c.ranks {
+		c.queue.Push(newEvent(c.now+c.machine.barrierPicos(), evBarrier, uint32(number)))
+	}
+}
+
+// pass ends a barrier.
+func (c *Cluster) pass(uint64) {
+	c.passed++
+	c.rounds = c.rounds[1:]
+	c.pokeAll()
+}
+
+// entered is how many ranks have entered a barrier that is not over.
+func (c *Cluster) entered(number uint64) int {
+	if at := number - c.passed - 1; at < uint64(len(c.rounds)) {
+		return c.rounds[at].entered
+	}
+	return 0
+}
+
+// laggard is the first rank that has not entered a barrier.
+func (c *Cluster) laggard(number uint64) int {
+	for rank, d := range c.devices {
+		if d == nil || d.barriers < number {
+			return rank
+		}
+	}
+	return -1
+}
+
+// Delay makes operations take longer, on purpose.
+func (d *Device) Delay(by func(kind op.Kind, peer int, nanos int64) int64) { d.longer = by }
+
+// Close gives the device back. What its streams still do touches no memory
+// afterwards.
+func (d *Device) Close() error {
+	defer d.leave(d.enter())
+	if d.closed {
+		return device.ErrClosed
+	}
+	d.closed = true
+	for _, s := range d.streams {
+		if s != nil {
+			s.stop(device.ErrClosed)
+		}
+	}
+	d.memory.close()
+	return nil
+}

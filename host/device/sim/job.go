@@ -1,0 +1,119 @@
+package sim
+
+import (
+	"github.com/ccrun/ccrun/host/device/sim/event"
+	"github.com/ccrun/ccrun/host/device/sim/network"
+)
+
+func newEvent(at int64, kind, target uint32) event.Event {
+	return event.Event{At: at, Kind: kind, Target: target}
+}
+
+// job is something that takes virtual time: flows over links, and then a fixed
+// time. What is complete then is an operation at the head of a stream, a
+// message or a step of a call.
+type job struct {
+	stream *stream
+	letter int32 // of a message, else -1
+	run    *callRun
+	flows  int32
+	alpha  int64   // picoseconds after the last flow
+	engine *Device // whose copy engine it holds
+}
+
+// linksMax is the most links that a flow runs over, flowsMax the most flows of
+// a demand.
+const (
+	linksMax = 6
+	flowsMax = 9
+)
+
+// demand is what a piece of work asks of the machine.
+type demand struct {
+	alpha  int64 // picoseconds, beside the flows
+	flows  [flowsMax]flow
+	count  int
+	engine *Device // whose copy engine it needs, nil if none
+}
+
+// flow is an amount that goes over links.
+type flow struct {
+	amount, limit float64
+	links         [linksMax]network.Link
+	count         int
+}
+
+func (d *demand) reset() { d.alpha, d.count, d.engine = 0, 0, nil }
+
+// add begins another flow of a demand.
+func (d *demand) add(amount, limit float64) *flow {
+	f := &d.flows[d.count]
+	d.count++
+	f.amount, f.limit, f.count = amount, limit, 0
+	return f
+}
+
+func (f *flow) over(l network.Link) *flow {
+	if l >= 0 {
+		f.links[f.count] = l
+		f.count++
+	}
+	return f
+}
+
+// begin starts the flows of a demand for a job. A demand without flows is over
+// after its fixed time.
+func (c *Cluster) begin(id int32, d *demand) {
+	j := c.jobs.at(id)
+	j.alpha, j.flows = d.alpha, int32(d.count)
+	if d.count == 0 {
+		c.queue.Push(newEvent(c.now+d.alpha, evJob, uint32(id)))
+		return
+	}
+	for i := range d.flows[:d.count] {
+		f := &d.flows[i]
+		n := c.net.Start(c.now, f.amount, f.limit, uint32(id), f.links[:f.count]...)
+		for int(n) >= len(c.owners) {
+			c.owners = append(c.owners, -1)
+		}
+		c.owners[n] = id
+	}
+	c.dirty = true
+}
+
+// flowDue ends a flow, unless it has been given another time meanwhile.
+func (c *Cluster) flowDue(f int32, at int64) {
+	id := c.owners[f]
+	if id < 0 || c.net.Due(network.Flow(f)) != at {
+		return
+	}
+	c.net.Finish(c.now, network.Flow(f))
+	c.owners[f] = -1
+	c.dirty = true
+	j := c.jobs.at(id)
+	if j.flows--; j.flows > 0 {
+		return
+	}
+	if j.alpha > 0 {
+		c.queue.Push(newEvent(c.now+j.alpha, evJob, uint32(id)))
+		return
+	}
+	c.jobDone(id)
+}
+
+// jobDone completes what the job is of.
+func (c *Cluster) jobDone(id int32) {
+	j := *c.jobs.at(id)
+	c.jobs.give(id)
+	if j.engine != nil {
+		j.engine.releaseEngine()
+	}
+	switch {
+	case j.run != nil:
+		j.run.moved()
+	case j.letter >= 0:
+		c.arrived(j.letter)
+	default:
+		j.stream.completed()
+	}
+}

@@ -1,0 +1,89 @@
+package sim
+
+import (
+	"github.com/ccrun/ccrun/host/flight"
+	"github.com/ccrun/ccrun/host/op"
+)
+
+// publishWaits writes what every rank and every stream waits for into the lanes
+// of the ranks' recorders, and gives the ranks whose bodies have not ended.
+func (c *Cluster) publishWaits() (live []int) {
+	for rank, d := range c.devices {
+		if rank < len(c.coroutines) && !c.coroutines[rank].ended {
+			live = append(live, rank)
+		}
+		if d == nil || d.recorder == nil {
+			continue
+		}
+		if d.waiting {
+			d.recorder.BeginWait(0, d.guestWaits())
+		}
+		for _, s := range d.streams {
+			if s != nil && s.head < s.tail && s.failed == nil {
+				if w, ok := s.waits(); ok {
+					d.recorder.BeginWait(s.number, w)
+				}
+			}
+		}
+	}
+	return live
+}
+
+// guestWaits is what the rank's own thread waits for.
+func (d *Device) guestWaits() flight.Wait {
+	c, w := d.cluster, &d.wait
+	out := flight.Wait{Kind: uint8(w.kind), Peer: w.peer, Since: d.host / picosPerNano, Value: w.target}
+	switch {
+	case w.stream != nil:
+		out.Peer, out.Slot = -1, uint32(w.stream.number)
+	case w.kind == op.Barrier:
+		out.Peer = c.laggard(w.target)
+		if peer := c.devices[out.Peer]; peer != nil {
+			out.Seen = peer.barriers
+		}
+	case w.joined != nil:
+		out.Peer, out.Name = w.joined.missing(), "communicator "+w.joined.name
+	case w.key != "":
+		out.Name = w.key
+	}
+	return out
+}
+
+// waits is what the head of a stream waits for, if for anybody.
+func (s *stream) waits() (flight.Wait, bool) {
+	t := s.at(s.head)
+	if s.talking {
+		t = s.unfinishedMessage()
+	}
+	w := flight.Wait{Kind: uint8(t.kind), Peer: int(t.peer), Slot: t.slot, Value: t.value, Since: t.start / picosPerNano}
+	switch t.kind {
+	case op.Wait:
+		w.Seen = s.device.slot(int(t.peer), t.slot).value
+	case op.Send, op.Recv:
+	case op.EventWait:
+		w.Peer = -1
+	case op.CollectiveCall:
+		s.callWaits(t, &w)
+	default:
+		w.Peer = t.otherEnd() // it hangs
+	}
+	return w, true
+}
+
+// callWaits says whom a call waits for.
+func (s *stream) callWaits(t *task, w *flight.Wait) {
+	c := t.extra.comm
+	w.Peer, w.Value, w.Slot = -1, uint64(t.extra.call.Collective), t.term.Collective
+	for _, state := range c.group.calls {
+		switch {
+		case state.runs != nil && state.runs[c.rank] != nil && !state.runs[c.rank].ended:
+			if r := state.runs[c.rank]; r.awaited >= 0 {
+				w.Peer, w.Value = c.group.ranks[r.awaited], uint64(r.call.Collective)
+				w.Name = op.Algorithm(r.call.Algorithm).String()
+				return
+			}
+		case state.entered < len(state.in) && w.Peer < 0:
+			w.Peer = c.group.ranks[state.absent()]
+		}
+	}
+}
