@@ -1,0 +1,2 @@
+// Package oplog will be documented here.
+package oplog

@@ -1,0 +1,501 @@
+package oplog
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"strconv"
+	"strings"
+
+	"github.com/ccrun/ccrun/host/op"
+)
+
+// parser reads the lines of one rank.
+type parser struct {
+	program  *Program
+	size     int
+	shared   bool // numbers may depend on the rank
+	verbs    map[string]verb
+	names    map[string]uint32
+	live     [letterCount][]bool
+	rest     string // of the line
+	args     []int64
+	formed   []bool // arguments that are indexes of forms
+	varies   uint64
+	previous verb
+}
+
+func newParser(p *Program, size int, shared bool) *parser {
+	r := &parser{program: p, size: size, shared: shared, verbs: make(map[string]verb, verbCount), names: map[string]uint32{"": 0}}
+	p.names = []string{""}
+	for v := range verbCount {
+		r.verbs[phrases[v].name] = v
+	}
+	for l := range r.live {
+		r.live[l] = []bool{false} // names count from 1
+	}
+	return r
+}
+
+// line reads one line.
+func (p *parser) line(text string) error {
+	name, rest, _ := strings.Cut(text, " ")
+	v, ok := p.verbs[name]
+	if !ok {
+		return fmt.Errorf("%s: no such call", clip(name))
+	}
+	if v == verbAnd && p.previous != verbCall && p.previous != verbAnd {
+		return errors.New("and: not behind a call")
+	}
+	p.previous, p.args, p.formed, p.varies = v, p.args[:0], p.formed[:0], 0
+	if p.rest = rest; rest != "" {
+		p.rest = " " + rest
+	}
+	for i := range phrases[v].parts {
+		if err := p.part(&phrases[v].parts[i]); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	function, err := p.function()
+	if err != nil {
+		return err
+	}
+	if p.rest != "" {
+		return fmt.Errorf("%s: %s is too much", name, clip(p.rest))
+	}
+	return p.keep(v, function)
+}
+
+// keep adds the line that was read to the program.
+func (p *parser) keep(v verb, function uint32) error {
+	if len(p.program.args)+len(p.args) > argsMax {
+		return errors.New("the rank has too many calls")
+	}
+	if p.varies>>63 != 0 { // all that the bit speaks for
+		for i := 63; i < len(p.args); i++ {
+			if !p.formed[i] {
+				p.args[i] = p.addForm(form{base: p.args[i]})
+			}
+		}
+	}
+	p.program.add(v, function, p.args)
+	p.program.lines[len(p.program.lines)-1].varies = p.varies
+	return nil
+}
+
+// function reads the guest's function, which may be left out.
+func (p *parser) function() (uint32, error) {
+	if !strings.HasPrefix(p.rest, " @") {
+		return 0, nil
+	}
+	p.rest = p.rest[2:]
+	name, err := p.quoted()
+	if err == nil && name == 0 {
+		err = errors.New(`@"": no name`)
+	}
+	return uint32(name), err
+}
+
+var errBlank = errors.New("something is missing")
+
+// blank reads the space ahead of a part.
+func (p *parser) blank() error {
+	if !strings.HasPrefix(p.rest, " ") {
+		return errBlank
+	}
+	p.rest = p.rest[1:]
+	return nil
+}
+
+// accept reads a text, if it is there.
+func (p *parser) accept(text string) bool {
+	rest, ok := strings.CutPrefix(p.rest, text)
+	if ok {
+		p.rest = rest
+	}
+	return ok
+}
+
+// acceptWord reads a whole word, if it is there.
+func (p *parser) acceptWord(text string) bool {
+	rest, ok := strings.CutPrefix(p.rest, " "+text)
+	if ok = ok && (rest == "" || rest[0] == ' '); ok {
+		p.rest = rest
+	}
+	return ok
+}
+
+func (p *parser) add(v int64) {
+	p.args = append(p.args, v)
+	p.formed = append(p.formed, false)
+}
+
+func (p *parser) part(part *part) error {
+	switch part.kind {
+	case flag:
+		set := int64(0)
+		if p.acceptWord(part.text) {
+			set = 1
+		}
+		p.add(set)
+		return nil
+	case term:
+		return p.term()
+	case counts:
+		return p.counts()
+	}
+	if err := p.blank(); err != nil {
+		return err
+	}
+	switch part.kind {
+	case word:
+		p.rest = " " + p.rest
+		if !p.acceptWord(part.text) {
+			return fmt.Errorf("%s where %q should be", clip(p.rest), part.text)
+		}
+		return nil
+	case makes, uses, ends:
+		return p.name(part)
+	case view:
+		return p.view(false)
+	case maybeView:
+		return p.view(true)
+	case views:
+		return p.list(op.MaxSources, func() error { return p.view(false) })
+	case number:
+		return p.number(1 << 62)
+	case number32:
+		return p.number(math.MaxUint32)
+	case number16:
+		return p.number(math.MaxUint16)
+	case value:
+		return p.number(math.MaxUint64)
+	case peer:
+		return p.prefixed("r", uint64(p.size-1))
+	case sequence:
+		return p.prefixed("c", math.MaxUint32)
+	case text:
+		index, err := p.quoted()
+		p.add(int64(index))
+		return err
+	case export:
+		return p.export()
+	case ranks:
+		if p.acceptAll() {
+			p.add(0)
+			return nil
+		}
+		return p.list(p.size, func() error { return p.number(uint64(p.size - 1)) })
+	}
+	return p.enumeration(part.kind)
+}
+
+// acceptAll reads the word that stands for all ranks.
+func (p *parser) acceptAll() bool {
+	p.rest = " " + p.rest
+	ok := p.acceptWord("all")
+	if !ok {
+		p.rest = p.rest[1:]
+	}
+	return ok
+}
+
+// name reads a name and keeps account of those that mean something.
+func (p *parser) name(part *part) error {
+	if !p.accept(part.text) {
+		return fmt.Errorf("%s where a name like %s1 should be", clip(p.rest), part.text)
+	}
+	n, err := p.decimal(uint64(letterMax[part.letter]))
+	if err != nil {
+		return err
+	}
+	live := p.live[part.letter]
+	switch {
+	case part.kind == makes && n == uint64(len(live)):
+		p.live[part.letter] = append(live, true)
+	case part.kind == makes && (n == 0 || n > uint64(len(live))):
+		return fmt.Errorf("%s%d: the next new name is %s%d", part.text, n, part.text, len(live))
+	case n == 0 || n >= uint64(len(live)), part.kind != makes && !live[n]:
+		return fmt.Errorf("%s%d: nothing has this name", part.text, n)
+	case part.kind == makes && live[n]:
+		return fmt.Errorf("%s%d: something has this name", part.text, n)
+	case part.kind != uses:
+		live[n] = part.kind == makes
+	}
+	p.add(int64(n))
+	return nil
+}
+
+// view reads a place in a buffer, or none.
+func (p *parser) view(none bool) error {
+	if none && p.accept("-") {
+		p.add(0)
+		p.add(0)
+		return nil
+	}
+	buffer := used(bufferLetter)
+	if err := p.name(&buffer); err != nil {
+		return err
+	}
+	if !p.accept("+") {
+		return fmt.Errorf("%s where an offset should be", clip(p.rest))
+	}
+	return p.number(1 << 62)
+}
+
+// list reads things with commas between them.
+func (p *parser) list(most int, each func() error) error {
+	head := len(p.args)
+	p.add(0)
+	for n := 0; n == 0 || p.accept(","); n++ {
+		if n == most {
+			return fmt.Errorf("more than %d in a list", most)
+		}
+		if err := each(); err != nil {
+			return err
+		}
+		p.args[head]++
+	}
+	return nil
+}
+
+// counts reads the parts of a call that has any.
+func (p *parser) counts() error {
+	if !p.acceptWord("parts") {
+		p.add(0)
+		return nil
+	}
+	if err := p.blank(); err != nil {
+		return err
+	}
+	return p.list(4*p.size, func() error { return p.number(1 << 50) })
+}
+
+// term reads what is not 0 of a term.
+func (p *parser) term() error {
+	limits := [termArgs]uint64{math.MaxUint32, math.MaxUint32, math.MaxUint32, math.MaxUint16, math.MaxUint16, math.MaxUint32}
+	for i := range termLetters {
+		rest := p.rest
+		if len(rest) < 3 || rest[0] != ' ' || rest[1] != termLetters[i] || rest[2] != '{' && (rest[2] < '0' || rest[2] > '9') {
+			p.add(0)
+			continue
+		}
+		p.rest = rest[2:]
+		if err := p.number(limits[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *parser) prefixed(prefix string, most uint64) error {
+	if !p.accept(prefix) {
+		return fmt.Errorf("%s where %s and a number should be", clip(p.rest), prefix)
+	}
+	return p.number(most)
+}
+
+// decimal reads a number as it is printed.
+func (p *parser) decimal(most uint64) (uint64, error) {
+	n := 0
+	for n < len(p.rest) && p.rest[n] >= '0' && p.rest[n] <= '9' {
+		n++
+	}
+	v, err := strconv.ParseUint(p.rest[:n], 10, 64)
+	if err != nil || v > most || n > 1 && p.rest[0] == '0' {
+		return 0, fmt.Errorf("%s: not a number from 0 to %d", clip(p.rest[:min(len(p.rest), max(n, 8))]), most)
+	}
+	p.rest = p.rest[n:]
+	return v, nil
+}
+
+// number reads an argument that may depend on the rank.
+func (p *parser) number(most uint64) error {
+	if !strings.HasPrefix(p.rest, "{") {
+		v, err := p.decimal(most)
+		p.add(int64(v))
+		return err
+	}
+	if !p.shared {
+		return fmt.Errorf("%s: depends on the rank, in what one rank did", clip(p.rest))
+	}
+	f, err := p.form(most)
+	if err != nil {
+		return err
+	}
+	p.varies |= bit(len(p.args))
+	p.add(p.addForm(f))
+	p.formed[len(p.formed)-1] = true
+	return nil
+}
+
+func (p *parser) addForm(f form) int64 {
+	p.program.forms = append(p.program.forms, f)
+	return int64(len(p.program.forms) - 1)
+}
+
+// quoted reads a text in quotes and gives its index.
+func (p *parser) quoted() (uint32, error) {
+	quoted, err := strconv.QuotedPrefix(p.rest)
+	if err != nil {
+		return 0, fmt.Errorf("%s: not a text in quotes", clip(p.rest))
+	}
+	name, err := strconv.Unquote(quoted)
+	if err != nil || len(name) > nameBytesMax || quoted != strconv.Quote(name) {
+		return 0, fmt.Errorf("%s: not a text as it is printed", clip(quoted))
+	}
+	p.rest = p.rest[len(quoted):]
+	return p.index(name)
+}
+
+// index gives the index of a name.
+func (p *parser) index(name string) (uint32, error) {
+	if i, ok := p.names[name]; ok {
+		return i, nil
+	}
+	if len(p.names) >= namesMax {
+		return 0, errors.New("too many names")
+	}
+	i := uint32(len(p.names))
+	name = strings.Clone(name)
+	p.names[name] = i
+	p.program.names = append(p.program.names, name)
+	return i, nil
+}
+
+// export reads what a rank calls what it exports.
+func (p *parser) export() error {
+	if !p.accept("x") {
+		return fmt.Errorf("%s where a name like x1.1+0:64 should be", clip(p.rest))
+	}
+	n := 0
+	for n < len(p.rest) && strings.IndexByte("0123456789.+:", p.rest[n]) >= 0 {
+		n++
+	}
+	if n == 0 || n > exportMax {
+		return fmt.Errorf("%s: not a name like x1.1+0:64", clip(p.rest))
+	}
+	i, err := p.index(p.rest[:n])
+	p.rest = p.rest[n:]
+	p.add(int64(i))
+	return err
+}
+
+// enumeration reads the name of a value.
+func (p *parser) enumeration(kind partKind) error {
+	name, _, _ := strings.Cut(p.rest, " ")
+	v, ok := enumerated(kind, name)
+	if !ok {
+		return fmt.Errorf("%s: no such %s", clip(name), map[partKind]string{dtype: "type", redOp: "reduction", collective: "collective", algorithm: "algorithm"}[kind])
+	}
+	p.rest = p.rest[len(name):]
+	p.add(v)
+	return nil
+}
+
+func enumerated(kind partKind, name string) (int64, bool) {
+	switch kind {
+	case dtype:
+		for t := op.Dtype(0); t.Valid(); t++ {
+			if t.String() == name {
+				return int64(t), true
+			}
+		}
+	case redOp:
+		for r := op.RedOp(0); r.Valid(); r++ {
+			if r.String() == name {
+				return int64(r), true
+			}
+		}
+	case collective:
+		for c := op.CollectiveOp(0); c.Valid(); c++ {
+			if c.String() == name {
+				return int64(c), true
+			}
+		}
+	case algorithm:
+		a, ok := op.AlgorithmNamed(name)
+		return int64(a), ok
+	}
+	return 0, false
+}
+
+// form reads a number that depends on the rank: {base+stride*(r+shift)}.
+func (p *parser) form(most uint64) (form, error) {
+	text := p.rest
+	bad := func(why string) (form, error) { return form{}, fmt.Errorf("%s: %s", clip(text), why) }
+	p.accept("{")
+	var f form
+	negative := false
+	size := uint64(1)
+	if !p.atRank() {
+		first, err := p.decimal(math.MaxUint64)
+		if err != nil {
+			return form{}, err
+		}
+		if p.accept("*") {
+			size = first
+		} else {
+			f.base = int64(first)
+			negative = p.accept("-")
+			if !negative && !p.accept("+") {
+				return bad("not like {base+stride*(r+shift)}")
+			}
+			if !p.atRank() {
+				if size, err = p.decimal(math.MaxUint64); err != nil {
+					return form{}, err
+				}
+				if !p.accept("*") {
+					return bad("not like {base+stride*(r+shift)}")
+				}
+			}
+		}
+	}
+	if !p.accept("r") {
+		p.accept("(r+")
+		shift, err := p.decimal(uint64(p.size - 1))
+		if err != nil || shift == 0 || !p.accept(")") {
+			return bad("not a shift")
+		}
+		f.shift = int32(shift)
+	}
+	if !p.accept("}") {
+		return bad("not like {base+stride*(r+shift)}")
+	}
+	f.stride = int64(size)
+	if negative {
+		f.stride = -f.stride
+	}
+	if string(f.append(nil)) != text[:len(text)-len(p.rest)] {
+		return bad("not as it is printed")
+	}
+	if !f.within(p.size, most) {
+		return bad(fmt.Sprintf("not within 0 to %d for all ranks", most))
+	}
+	return f, nil
+}
+
+func (p *parser) atRank() bool {
+	return strings.HasPrefix(p.rest, "r") || strings.HasPrefix(p.rest, "(r+")
+}
+
+// within reports whether a form is a number from 0 to most for all ranks.
+func (f *form) within(size int, most uint64) bool {
+	if most == math.MaxUint64 {
+		return true // any 64 bits, and arithmetic that wraps around
+	}
+	magnitude := uint64(f.stride)
+	if f.stride < 0 {
+		magnitude = -magnitude
+	}
+	high, span := bits.Mul64(magnitude, uint64(size-1))
+	base := uint64(f.base)
+	if high != 0 || base > most {
+		return false
+	}
+	if f.stride < 0 {
+		return span <= base
+	}
+	return span <= most-base
+}
