@@ -246,7 +246,8 @@ func (n *Network) soil(l Link) {
 // Due returns the completion time of a flow as of the last Settle.
 func (n *Network) Due(f Flow) int64 { return n.flow(f).due }
 
-// Rate returns the units per second that a flow got in the last Settle.
+// Rate returns the units per second that a flow got in the last Settle. What is
+// done at once has 1e30.
 func (n *Network) Rate(f Flow) float64 { return n.flow(f).rate }
 
 // Load returns how many flows a link has and how many units it has moved until
