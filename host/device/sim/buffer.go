@@ -63,16 +63,17 @@ func (b *buffer) gone() bool { return b.peer >= 0 && b.owner.freed }
 
 // memory is what a rank has allocated.
 type memory struct {
-	cluster *Cluster
-	limit   int64
-	used    int64
-	real    int64 // bytes of used that hold data
-	peak    int64
-	live    []*allocation // in the order of allocation
-	atPeak  []Holding     // the largest ones, when peak was reached
-	next    uint32
-	open    int  // buffers, imported ones too
-	stale   bool // atPeak is to be made anew before something is freed
+	cluster                 *Cluster
+	limit                   int64
+	used                    int64
+	real                    int64 // bytes of used that hold data
+	peak                    int64
+	realTotal, phantomTotal int64         // bytes allocated in all
+	live                    []*allocation // in the order of allocation
+	atPeak                  []Holding     // the largest ones, when peak was reached
+	next                    uint32
+	open                    int  // buffers, imported ones too
+	stale                   bool // atPeak is to be made anew before something is freed
 }
 
 func (m *memory) init(c *Cluster, limit int64) {
@@ -90,10 +91,13 @@ type Holding struct {
 
 // MemoryUse is what a rank's buffers needed.
 type MemoryUse struct {
-	LimitBytes int64     `json:"limit_bytes"`
-	PeakBytes  int64     `json:"peak_bytes"`
-	RealBytes  int64     `json:"real_bytes"` // that hold data now
-	Holdings   []Holding `json:"holdings"`   // the largest ones at the peak, largest first
+	LimitBytes int64 `json:"limit_bytes"`
+	PeakBytes  int64 `json:"peak_bytes"`
+	RealBytes  int64 `json:"real_bytes"` // that hold data now
+	// Bytes allocated in all, with and without data.
+	RealTotalBytes    int64     `json:"real_total_bytes"`
+	PhantomTotalBytes int64     `json:"phantom_total_bytes"`
+	Holdings          []Holding `json:"holdings"` // the largest ones at the peak, largest first
 }
 
 // holdingsMax is how many allocations a report names.
@@ -103,7 +107,7 @@ const holdingsMax = 5
 func (c *Cluster) Memory(rank int) MemoryUse {
 	m := &c.devices[rank].memory
 	m.notePeak()
-	return MemoryUse{LimitBytes: m.limit, PeakBytes: m.peak, RealBytes: m.real, Holdings: m.atPeak}
+	return MemoryUse{LimitBytes: m.limit, PeakBytes: m.peak, RealBytes: m.real, RealTotalBytes: m.realTotal, PhantomTotalBytes: m.phantomTotal, Holdings: m.atPeak}
 }
 
 // notePeak lists the largest allocations if the peak was reached since.
@@ -168,6 +172,9 @@ func (d *Device) Alloc(bytes int64) (op.Buffer, error) {
 	if m.holdsData(bytes) {
 		a.data = make([]byte, bytes)
 		m.real += bytes
+		m.realTotal += bytes
+	} else {
+		m.phantomTotal += bytes
 	}
 	m.open++
 	m.live = append(m.live, a)

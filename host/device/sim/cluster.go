@@ -41,6 +41,11 @@ type Options struct {
 	// hold data, each rank its share: buffers past it are phantoms. -1 is no
 	// limit.
 	RealBytes int64
+	// GivenUp is called by Run when the run is given up, since somebody has called
+	// Abort or, with a [*Deadlock] as the cause, since no rank can go on: where no
+	// rank runs, before they are told, and while what they wait for stands in the
+	// lanes of their recorders. nil for nothing.
+	GivenUp func(cause error)
 }
 
 // Cluster is the simulated machine and all ranks' devices.
@@ -77,6 +82,7 @@ type Cluster struct {
 	coroutines []coroutine
 	runnable   fifo
 	aborted    atomic.Pointer[error]
+	givenUp    func(cause error)
 
 	mu      sync.Mutex // outside Run
 	changed *sync.Cond
@@ -107,7 +113,7 @@ func New(o Options) (*Cluster, error) {
 		return nil, fmt.Errorf("%d ranks: a simulated cluster has 1 to %d", o.Ranks, RanksMax)
 	}
 	c := &Cluster{
-		preset: o.Preset, seed: o.Seed, ranks: o.Ranks, realBytes: o.RealBytes,
+		preset: o.Preset, seed: o.Seed, ranks: o.Ranks, realBytes: o.RealBytes, givenUp: o.GivenUp,
 		devices: make([]*Device, o.Ranks), comms: make(map[string]*group),
 	}
 	if c.realBytes > 0 {

@@ -71,10 +71,11 @@ func (c *Cluster) schedule(live int) error {
 	var result error
 	told := false
 	for live > 0 {
-		if !told && c.aborted.Load() != nil {
+		if cause := c.aborted.Load(); !told && cause != nil {
 			told = true
-			result = errors.Join(result, *c.aborted.Load())
-			c.wakeAll()
+			result = errors.Join(result, *cause)
+			c.publishWaits()
+			c.tell(*cause)
 		}
 		if rank, ok := c.runnable.pop(); ok {
 			live -= c.resumeRank(rank)
@@ -90,7 +91,7 @@ func (c *Cluster) schedule(live int) error {
 		result = deadlock
 		c.Abort(deadlock)
 		told = true
-		c.wakeAll()
+		c.tell(deadlock)
 	}
 	c.finishEvents(told)
 	return result
@@ -114,6 +115,14 @@ func (c *Cluster) resumeRank(rank int) int {
 	}
 	co.ended = true
 	return 1
+}
+
+// tell says that the run is given up, and then lets the ranks see it.
+func (c *Cluster) tell(cause error) {
+	if c.givenUp != nil {
+		c.givenUp(cause)
+	}
+	c.wakeAll()
 }
 
 // wakeAll lets every rank see that the run has been given up.

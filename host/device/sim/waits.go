@@ -15,7 +15,7 @@ func (c *Cluster) publishWaits() (live []int) {
 		if d == nil || d.recorder == nil {
 			continue
 		}
-		if d.waiting {
+		if d.waiting && d.wait.kind != op.None && d.wait.key == "" { // who waits for a key has told more
 			d.recorder.BeginWait(0, d.guestWaits())
 		}
 		for _, s := range d.streams {
@@ -43,8 +43,6 @@ func (d *Device) guestWaits() flight.Wait {
 		}
 	case w.joined != nil:
 		out.Peer, out.Name = w.joined.missing(), "communicator "+w.joined.name
-	case w.key != "":
-		out.Name = w.key
 	}
 	return out
 }
