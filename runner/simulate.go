@@ -1,5 +1,3 @@
-//go:build simulator
-
 package runner
 
 import (

@@ -1,5 +1,3 @@
-//go:build simulator
-
 package runner
 
 import (
@@ -119,8 +117,8 @@ func (s *simulator) simulation() *Simulation {
 	for rank := range out.Memory {
 		out.Memory[rank] = s.cluster.Memory(rank)
 	}
-	out.Real = slices.ContainsFunc(out.Memory, func(m sim.MemoryUse) bool { return m.RealPeakBytes > 0 })
-	out.Phantoms = slices.ContainsFunc(out.Memory, func(m sim.MemoryUse) bool { return m.PhantomPeakBytes > 0 })
+	out.Real = slices.ContainsFunc(out.Memory, func(m sim.MemoryUse) bool { return m.RealTotalBytes > 0 })
+	out.Phantoms = slices.ContainsFunc(out.Memory, func(m sim.MemoryUse) bool { return m.PhantomTotalBytes > 0 })
 	return out
 }
 

@@ -13,7 +13,6 @@ import (
 // laterDevices are reserved names, with why they are not there.
 var laterDevices = []struct{ name, why string }{
 	{"cuda", "not in this version: GPUs through CUDA IPC and NCCL come later"},
-	{"sim", "not in this version: the simulated cluster comes later"},
 }
 
 func devicesCommand(s *state) *cli.Command {
@@ -21,7 +20,7 @@ func devicesCommand(s *state) *cli.Command {
 		Name:        "devices",
 		Usage:       "list what can carry out operations here, and why the rest cannot",
 		UsageText:   "ccrun devices",
-		Description: "   ccrun devices\n   ccrun --device cpu -n 4 ring_allgather.wasm\n",
+		Description: "   ccrun devices\n   ccrun --device cpu -n 4 ring_allgather.wasm\n   ccrun --device sim:h100x2 ring_allgather.wasm\n",
 		Action: func(c *cli.Context) error {
 			if err := noArguments(c); err != nil {
 				return err
@@ -50,6 +49,12 @@ func deviceTable(openers []device.Opener) string {
 		if !listed[later.name] {
 			line(later.name, "missing", later.why)
 		}
+	}
+	line("sim", "available", "a cluster in virtual time, in one process: --device sim:PRESET[xNODES]")
+	table.Flush()
+	b.WriteString("\npresets of sim\n")
+	for _, preset := range presetLines() {
+		table.Write([]byte(preset + "\n"))
 	}
 	table.Flush()
 	return b.String()

@@ -14,7 +14,7 @@ func (e *export) html(path string) error {
 func (r *report) page() traces.HTMLPage {
 	p := traces.HTMLPage{
 		Workflow: r.Workflow, Outcome: r.outcome(), Good: r.ExitCode == runner.ExitOK,
-		WallSecs: r.WallSecs, Summary: r.Summary,
+		WallSecs: r.elapsedSecs(), Summary: r.Summary,
 	}
 	if r.Verdict != nil {
 		p.Verdict = r.Verdict.Text

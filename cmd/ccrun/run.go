@@ -28,6 +28,9 @@ type runOptions struct {
 	seed                      seedValue
 	labels                    labelsValue
 	faults                    faultsValue
+	set                       setsValue
+	data                      bool
+	opTimeoutGiven            bool
 	runDir                    string
 	prefix                    choiceValue
 	spansMax                  spansValue
@@ -57,6 +60,7 @@ func runCommand(s *state) *cli.Command {
    ccrun -o json=spans.json --trace message -n 2 ring_allgather.wasm
    ccrun --threshold 'all_gather.cct.p99<5ms' -n 4 ring_allgather.wasm
    ccrun --fault delay=2:3x -n 4 ring_allgather.wasm
+   ccrun --device sim:h100x2 --set link.nic.bandwidth=2x ring_allgather.wasm
    torchrun --no-python --nproc-per-node 4 ccrun ring_allgather.wasm
 
 Flags before the path are ccrun's, those after it the workflow's. Sizes take K,
@@ -66,15 +70,25 @@ rank lost, 112 deadlock, 113 ranks disagree, 114 verification failed, 115 limit
 exceeded, 116 ABI mismatch, 117 timeout.
 
 Faults are delay=RANK:3x or delay=RANK:200us (copy, put, get, recv and reduce
-take longer), kill=RANK@N and hang=RANK@N (in its Nth such operation), with any
-of ,kind=put+signal ,peer=RANK ,nth=N ,p=PROBABILITY after it, and reduction
-(wrong numbers). RANK is * for any. What was asked for stands in the summary.
+take longer), jitter=RANK:5% (each operation takes up to 5 % longer), kill=RANK@N
+and hang=RANK@N (in its Nth such operation), with any of ,kind=put+signal
+,peer=RANK ,nth=N ,p=PROBABILITY after it, and reduction (wrong numbers). RANK is
+* for any. What was asked for stands in the summary.
+
+--device sim simulates a cluster in this process: sim:PRESET[xNODES], where PRESET
+is one that ccrun devices lists or the path of your own (./mine.yaml). There are
+as many ranks as the nodes have GPUs, or -n. The same module, arguments, preset
+and seed give the same records, to the byte. Buffers beyond 1 GiB in all have no
+bytes unless --data is given. --timeout is of real time, --op-timeout not used.
 
 A rank keeps 4 Mi records, and live metrics (-o prometheus) count no further: use
 --trace collective for long runs.
 `,
-		Flags:  o.flags(),
-		Action: func(c *cli.Context) error { return runWorkflow(c.Context, s, o, c.Args()) },
+		Flags: o.flags(),
+		Action: func(c *cli.Context) error {
+			o.opTimeoutGiven = c.IsSet("op-timeout")
+			return runWorkflow(c.Context, s, o, c.Args())
+		},
 	}
 }
 
@@ -82,7 +96,7 @@ A rank keeps 4 Mi records, and live metrics (-o prometheus) count no further: us
 func (o *runOptions) flags() []cli.Flag {
 	return []cli.Flag{
 		valueFlag(&o.ranks, "start `N` ranks (default: 4, or what the launcher's environment says)", "ranks", "n"),
-		textFlag(&o.device, "auto", "carry operations out on `DEVICE`: auto, cpu", "device"),
+		textFlag(&o.device, "auto", "carry operations out on `DEVICE`: auto, cpu, sim[:PRESET[xNODES]]", "device"),
 		valueFlag(&o.timeout, "stop the run after `TIME` (default: never)", "timeout"),
 		valueFlag(&o.opTimeout, "fail an operation that waits for longer than `TIME`, 0 for never", "op-timeout"),
 		valueFlag(&o.memory, "give each guest `SIZE` of its own memory at most", "memory"),
@@ -95,6 +109,10 @@ func (o *runOptions) flags() []cli.Flag {
 		boolFlag(&o.json, "print one JSON object; the workflow's output goes to stderr", "json"),
 		valueFlag(&o.seed, "derive what is random from `NUMBER`", "seed"),
 		valueFlag(&o.faults, "make operations go wrong on purpose: `FAULT` is delay=2:3x (on rank 2), kill=2@10, ... (repeatable)", "fault"),
+		valueFlag(&slowValue{&o.faults}, "make one rank's operations take longer: `SLOW` is rank=3,x=3 (repeatable)", "slow"),
+		valueFlag(&jitterValue{&o.faults}, "make each operation take longer by a random part of its time up to `PERCENT`, 5%", "jitter"),
+		valueFlag(&o.set, "simulate with another number: `KEY=VALUE` is link.nvlink.bandwidth=2x, or =300GB/s (repeatable)", "set"),
+		boolFlag(&o.data, "have all simulated buffers hold data", "data"),
 		valueFlag(o.labels, "mark the run with `NAME=VALUE` in traces (repeatable)", "label"),
 		boolFlag(&o.keep, "keep the run directory, and say where it is", "keep"),
 		textFlag(&o.runDir, "", "use `DIR` as the run directory, and keep it", "run-dir"),
@@ -123,7 +141,7 @@ func (o *runOptions) config(s *state, path string, args []string) runner.Config 
 		Timeout: time.Duration(o.timeout), OpTimeout: time.Duration(o.opTimeout),
 		MemoryBytes: int64(o.memory), BufferMemoryBytes: int64(o.bufferMemory),
 		TraceLevel: flight.Level(o.trace), RunDir: o.runDir, Keep: o.keep || o.runDir != "",
-		Algorithms: o.algorithms.table, Seed: uint64(o.seed), Labels: o.labels, Fault: o.faults.String(), Pin: !o.noPin,
+		Set: o.set, Data: o.data, Algorithms: o.algorithms.table, Seed: uint64(o.seed), Labels: o.labels, Fault: o.faults.String(), Pin: !o.noPin,
 		Prefix: o.prefix.word == "always" || o.prefix.word == "auto" && s.stdoutTerminal,
 		Stdout: s.stdout, Stderr: s.stderr,
 		Self: s.self, Env: s.env, Environ: s.environ, CacheDir: s.cacheDir, TempDir: s.tempDir,
@@ -159,7 +177,7 @@ func runWorkflow(parent context.Context, s *state, o *runOptions, args cli.Args)
 // carryOut does a run, reports and gives the exit code as an error. ended is
 // called when the run is over and its directory is still there.
 func (s *state) carryOut(parent context.Context, o *runOptions, c runner.Config, ended func(*runner.Result)) error {
-	if err := o.outputs.check(); err != nil {
+	if err := cmp.Or(o.checkSim(s), o.outputs.check()); err != nil {
 		return err
 	}
 	if err := o.algorithms.fromEnvironment(s.env); err != nil {

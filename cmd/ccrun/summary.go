@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,6 +26,10 @@ type report struct {
 	Verified *bool               `json:"verified"`
 	Digests  map[string][]string `json:"digests"`
 	WallSecs float64             `json:"wall_s"`
+
+	// Of simulated runs.
+	VirtualSecs *float64          `json:"virtual_s,omitempty"`
+	Simulation  *simulationReport `json:"simulation,omitempty"`
 
 	*traces.Summary
 
@@ -55,6 +60,10 @@ func newReport(path string, result *runner.Result) *report {
 		Workflow: filepath.Base(path), Launcher: result.Launcher, Labels: result.Labels, Fault: result.Fault,
 		Summary: &traces.Summary{}, Thresholds: []thresholdOutcome{},
 	}
+	if sim := result.Simulation; sim != nil {
+		secs := sim.Virtual.Seconds()
+		r.Preset, r.VirtualSecs, r.Simulation = fmt.Sprintf("%sx%d", sim.Preset.Name, sim.Nodes), &secs, newSimulationReport(sim)
+	}
 	if v := result.Verdict; v != nil {
 		r.Verdict = &verdictReport{v.Kind, v.Text, v.Ranks}
 	}
@@ -82,6 +91,9 @@ func (r *report) summarize(run *traces.Run, thresholds thresholdsValue) {
 // info is what spans say of the run.
 func (r *report) info(labels map[string]string, env func(string) string) traces.Info {
 	host, _ := os.Hostname() // it can be left out
+	if r.Simulation != nil {
+		host = r.Device // the same wherever it is simulated
+	}
 	return traces.Info{
 		RunID: r.RunID, Device: r.Device, Preset: r.Preset, Labels: labels, Fault: r.Fault,
 		TraceParent: r.TraceParent, ServiceVersion: version,
@@ -120,7 +132,7 @@ func indentMore(text string) string {
 }
 
 func (r *report) writeText(w io.Writer, color bool) error {
-	fmt.Fprintf(w, "\n%s: %d ranks on %s, %s, %s, run %s\n", r.Workflow, r.Ranks, r.Device, r.outcome(), seconds(r.WallSecs), r.RunID)
+	fmt.Fprintf(w, "\n%s: %d ranks on %s, %s, %s, run %s\n", r.Workflow, r.Ranks, r.where(), r.outcome(), r.duration(), r.RunID)
 	if r.Fault != "" {
 		fmt.Fprintf(w, "made wrong on purpose: %s\n", r.Fault)
 	}
@@ -134,7 +146,38 @@ func (r *report) writeText(w io.Writer, color bool) error {
 		}
 		fmt.Fprintf(w, "threshold %s: %s\n", mark, threshold.Text)
 	}
+	if r.Simulation != nil {
+		for _, line := range r.Simulation.lines() {
+			fmt.Fprintln(w, line)
+		}
+	}
 	return nil
+}
+
+// where is the device, with the machine that is simulated.
+func (r *report) where() string {
+	if r.Preset == "" {
+		return r.Device
+	}
+	return r.Device + ":" + r.Preset
+}
+
+// duration is how long the run took, in its own time.
+func (r *report) duration() string {
+	if r.VirtualSecs == nil {
+		return seconds(r.WallSecs)
+	}
+	virtual := time.Duration(math.Round(*r.VirtualSecs * float64(time.Second)))
+	return fmt.Sprintf("%v of virtual time in %s", virtual, seconds(r.WallSecs))
+}
+
+// elapsedSecs is what exported files say that the run took: of a simulated run
+// nothing that another one would not say.
+func (r *report) elapsedSecs() float64 {
+	if r.VirtualSecs != nil {
+		return *r.VirtualSecs
+	}
+	return r.WallSecs
 }
 
 // outcome is the run in a word or two.
