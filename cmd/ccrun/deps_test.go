@@ -40,6 +40,8 @@ var importRules = []importRule{
 	{"host/device/...", []string{"host/device", "host/op", "host/flight"}, "devices never import each other: what two of them share belongs to device, op or flight"},
 	{"host/coll/peers/...", []string{"host/...", "runner", "guest-sdk/...", "workflows/..."}, "the peer benchmark compares whole programs"},
 	{"host/coll/...", []string{"host/op"}, "schedules are pure: they take values and return values"},
+	{"host/check", []string{"host/op"}, "the model check is pure: it takes a schedule, however it came to be known"},
+	{"host/check/logged", []string{"host/check", "host/op", "host/coll", "host/device/oplog"}, "what is read of a log is a schedule, and a value"},
 	{"host/pipeline/...", []string{"host/op"}, "bucket pipelines are pure: they take values and return values"},
 	{"host/module", []string{"host/abi", "host/op", "host/flight", "host/device", "host/coll", "host/pipeline"}, "module decodes guest calls for whatever device it is given; it must not know which"},
 	{"runner/...", []string{"host/...", "runner/..."}, "the runner carries runs out; what they mean is for traces, how they are asked for is for cmd"},

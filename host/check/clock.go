@@ -1,0 +1,43 @@
+package check
+
+// A moment is a point in a chain of steps of which each waits for the one
+// before, and all that it knows of: what has certainly happened by then. Chains
+// are the guests, the streams, and the messages that a stream has open at a
+// time. Nobody changes known once it is there.
+type moment struct {
+	known []uint32 // by chain: how far it is known to have come
+	chain int
+	count uint32 // how far its own chain has come, from 1
+}
+
+// exists reports whether the moment has come.
+func (m *moment) exists() bool { return m.count > 0 }
+
+// knows reports whether the other moment has certainly happened before.
+func (m *moment) knows(chain int, count uint32) bool {
+	if chain == m.chain {
+		return count <= m.count
+	}
+	return chain < len(m.known) && m.known[chain] >= count
+}
+
+// learn adds what another moment knows. The count goes up whenever something
+// is new, so that knowing a count means knowing all that was known by then.
+func (m *moment) learn(other *moment) {
+	if !other.exists() || m.knows(other.chain, other.count) {
+		return
+	}
+	m.known = merge(m.known, other)
+	m.count++
+}
+
+// merge gives a copy of known with what a moment knows.
+func merge(known []uint32, m *moment) []uint32 {
+	merged := make([]uint32, max(len(known), len(m.known), m.chain+1))
+	copy(merged, known)
+	for i, count := range m.known {
+		merged[i] = max(merged[i], count)
+	}
+	merged[m.chain] = max(merged[m.chain], m.count)
+	return merged
+}

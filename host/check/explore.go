@@ -1,0 +1,217 @@
+package check
+
+import "slices"
+
+// choice is an operation whose order matters, by where it stands.
+type choice struct{ stream, at int }
+
+// rivals reports whether the order of an operation that a stream has come to
+// and of what other streams of the rank still have to do matters.
+func (r *run) rivals(stream int, s *step) bool {
+	switch {
+	case s.Kind == Signal:
+		for _, other := range r.plan.slots[s.object].signals {
+			if other.stream != stream && r.pending(other) && r.conflict(s, other) {
+				return true
+			}
+		}
+	case s.isMessage():
+		for _, other := range r.sameEnd(s) {
+			if other.stream != stream && r.pending(other) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// pending reports whether a stream has still to come to an operation.
+func (r *run) pending(s *step) bool { return r.streams[s.stream].next <= s.at }
+
+// conflict reports whether it matters which of two signals of a slot comes
+// first: whether a wait that has not ended yet may be ended by either.
+func (r *run) conflict(one, other *step) bool {
+	low := min(one.Value, other.Value)
+	next, ok := firstAbove(r.plan.slots[one.object].thresholds, r.slots[one.object].value())
+	return ok && next <= low
+}
+
+// sameEnd lists the messages of a channel at the same end.
+func (r *run) sameEnd(s *step) []*step {
+	if s.Kind == Send {
+		return r.plan.channels[s.object].sends
+	}
+	return r.plan.channels[s.object].recvs
+}
+
+// choices lists what could come next, once all else is settled.
+func (r *run) choices() []choice {
+	var all []choice
+	for i := range r.streams {
+		if s := r.nextOf(i); s != nil && (s.Kind == Signal || s.isMessage()) {
+			all = append(all, choice{i, s.at})
+		}
+	}
+	for _, c := range all {
+		if group := r.competitors(all, c); group != nil {
+			return group
+		}
+	}
+	return all
+}
+
+// competitors lists the choices that compete with one, itself included, if they
+// are all that ever will: nil if some have not arrived.
+func (r *run) competitors(all []choice, c choice) []choice {
+	s := r.plan.stepOf(c)
+	group := []choice{c}
+	for _, other := range r.plan.rivalsOf(s) {
+		if other.stream == c.stream || !r.pending(other) || s.Kind == Signal && !r.conflict(s, other) {
+			continue
+		}
+		at := slices.IndexFunc(all, func(o choice) bool {
+			return o.stream == other.stream && r.plan.stepOf(o).competes(s)
+		})
+		if at < 0 {
+			return nil
+		}
+		if !slices.Contains(group, all[at]) {
+			group = append(group, all[at])
+		}
+	}
+	return group
+}
+
+func (p *plan) stepOf(c choice) *step { return p.streams[c.stream].steps[c.at] }
+
+// rivalsOf lists all operations that could compete with one.
+func (p *plan) rivalsOf(s *step) []*step {
+	switch s.Kind {
+	case Signal:
+		return p.slots[s.object].signals
+	case Send:
+		return p.channels[s.object].sends
+	}
+	return p.channels[s.object].recvs
+}
+
+// competes reports whether two choices are about one thing.
+func (s *step) competes(other *step) bool { return s.Kind == other.Kind && s.object == other.object }
+
+// node is a place where an order was picked, on the way to the present run.
+type node struct {
+	choices []choice
+	taken   int      // index of the one that the present run takes
+	asleep  []choice // that were explored from here, or before, and nothing since depends on
+}
+
+// explorer goes through the traces of a plan, one run after the other.
+type explorer struct {
+	plan     *plan
+	path     []node
+	states   int
+	most     int
+	complete bool
+}
+
+// explore calls visit with a run of each trace, up to a bound, until it says
+// that it has seen enough. The last run may have been cut off by the bound.
+func (e *explorer) explore(visit func(r *run, order []choice, cut bool) (enough bool)) {
+	for {
+		r, end := e.run()
+		e.states += r.steps
+		if end != endKnown && visit(r, e.order(), end == endCut) || end == endCut {
+			return
+		}
+		if !e.turn() {
+			e.complete = true
+			return
+		}
+	}
+}
+
+// ending is how a run along the present path ended.
+type ending uint8
+
+const (
+	endWhole ending = iota // nobody can do anything more
+	endKnown               // what is left to explore there was explored elsewhere
+	endCut                 // the bound is reached
+)
+
+// order is what the present run has picked.
+func (e *explorer) order() []choice {
+	var order []choice
+	for i := range e.path {
+		if n := &e.path[i]; len(n.choices) > 1 {
+			order = append(order, n.choices[n.taken])
+		}
+	}
+	return order
+}
+
+// run goes the present path, and on from there.
+func (e *explorer) run() (r *run, end ending) {
+	r = newRun(e.plan, e.most-e.states)
+	var asleep []choice
+	for depth := 0; ; depth++ {
+		r.settle()
+		if r.exhausted() && !r.finished() {
+			return r, endCut
+		}
+		if depth == len(e.path) {
+			choices := r.choices()
+			if len(choices) == 0 {
+				return r, endWhole
+			}
+			n := node{asleep: asleep}
+			for _, c := range choices {
+				if !slices.Contains(asleep, c) {
+					n.choices = append(n.choices, c)
+				}
+			}
+			if len(n.choices) == 0 {
+				return r, endKnown
+			}
+			e.path = append(e.path, n)
+		}
+		n := &e.path[depth]
+		taken := n.choices[n.taken]
+		asleep = e.stillAsleep(append(slices.Clone(n.asleep), n.choices[:n.taken]...), taken)
+		r.stepStream(taken.stream, true)
+	}
+}
+
+// stillAsleep drops what an operation has an influence on.
+func (e *explorer) stillAsleep(asleep []choice, taken choice) []choice {
+	s := e.plan.stepOf(taken)
+	return slices.DeleteFunc(asleep, func(c choice) bool { return e.plan.stepOf(c).competes(s) })
+}
+
+// turn goes to the next path, if there is one.
+func (e *explorer) turn() bool {
+	for len(e.path) > 0 {
+		last := &e.path[len(e.path)-1]
+		if last.taken++; last.taken < len(last.choices) {
+			return true
+		}
+		e.path = e.path[:len(e.path)-1]
+	}
+	return false
+}
+
+// finished reports whether everybody has done everything.
+func (r *run) finished() bool {
+	for rank := range r.guests {
+		if r.guests[rank].next < len(r.plan.guests[rank]) {
+			return false
+		}
+	}
+	for i := range r.streams {
+		r.advance(i)
+		if r.streams[i].head < len(r.plan.streams[i].steps) {
+			return false
+		}
+	}
+	return true
+}

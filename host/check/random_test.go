@@ -1,0 +1,128 @@
+package check
+
+import (
+	"flag"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/ccrun/ccrun/host/op"
+)
+
+var rounds = flag.Int("rounds", 400, "random schedules that are compared with the oracle")
+
+var seed = flag.Uint64("seed", 31, "of the random schedules")
+
+// dice throws schedules that are small enough to go through all their orders.
+type dice struct{ *rand.Rand }
+
+func (d dice) schedule() *Schedule {
+	size := 2 + d.IntN(2)
+	s := &Schedule{Ranks: make([]Rank, size)}
+	kinds := d.kinds()
+	budget := 5 + d.IntN(5)
+	for range budget {
+		rank := d.IntN(size)
+		a := d.action(rank, size, kinds[d.IntN(len(kinds))])
+		s.Ranks[rank].Actions = append(s.Ranks[rank].Actions, a)
+		if a.Kind == Collective || a.Kind == Barrier { // alone it is not worth much
+			for other := range size {
+				if b := d.action(other, size, a.Kind); other != rank {
+					s.Ranks[other].Actions = append(s.Ranks[other].Actions, b)
+				}
+			}
+		}
+	}
+	return s
+}
+
+// kinds is a mixture: most schedules have little of most things.
+func (d dice) kinds() []Kind {
+	all := [][]Kind{
+		{Signal, Wait, Work}, {Signal, Signal, Wait, Wait, Work}, {Send, Recv, Work}, {Send, Recv}, {Record, WaitEvent, Work}, {Collective, Work},
+		{SyncStream, Work}, {SyncEvent, Record}, {Barrier, Work}, {Seen, Signal}, {Publish, Lookup, Work}, {LateBarrier, Barrier, Work},
+	}
+	var kinds []Kind
+	for range 1 + d.IntN(3) {
+		kinds = append(kinds, all[d.IntN(len(all))]...)
+	}
+	return kinds
+}
+
+func (d dice) action(rank, size int, kind Kind) Action {
+	a := Action{Kind: kind, Peer: d.IntN(size), Slot: uint32(d.IntN(8) / 7), Value: 1 + d.Uint64N(3), Bytes: 4, Event: d.IntN(2), Key: "k"}
+	if d.IntN(4) > 0 {
+		a.Peer = (rank + 1) % size
+	}
+	if kind <= Collective || kind == SyncStream {
+		a.Stream = 1 + d.IntN(2)
+	}
+	if kind == Seen && d.IntN(3) == 0 {
+		a.Value = 0
+	}
+	if d.IntN(12) == 0 {
+		a.Bytes = 8
+	}
+	place := func() []Range {
+		return []Range{{Owner: d.IntN(size), Allocation: d.IntN(5) / 4, Off: 4 * d.Int64N(2), Bytes: 4 + 4*d.Int64N(2)}}
+	}
+	switch kind {
+	case Work:
+		if d.IntN(5) == 0 {
+			a.Stream = Guest
+		}
+		if a.Writes = place(); d.IntN(2) == 0 {
+			a.Reads, a.Writes = a.Writes, nil
+		}
+		if d.IntN(4) == 0 {
+			a.Reads = place()
+		}
+	case Send:
+		a.Reads = place()
+	case Recv:
+		a.Writes = place()
+	case Collective:
+		a.Calls = []Call{{Collective: op.AllGather, Count: 1 + d.Int64N(12)/11}}
+		if d.IntN(2) == 0 {
+			a.Reads, a.Writes = place(), place()
+		}
+	}
+	return a
+}
+
+// TestAgreesWithTheOracle compares what is found in random schedules with what
+// going through all their orders shows.
+func TestAgreesWithTheOracle(t *testing.T) {
+	d := dice{rand.New(rand.NewPCG(*seed, 5))}
+	found, compared, branched := map[Class]int{}, 0, 0
+	for round := range *rounds {
+		s := d.schedule()
+		want, ok := ask(s, 20000)
+		if !ok {
+			continue
+		}
+		result, err := Check(s, 1<<20)
+		if err != nil || !result.Complete && len(result.Findings) < int(classCount) {
+			t.Fatalf("round %d: %v, %+v\n%s", round, err, result, describe(s))
+		}
+		compared++
+		if result.Orders > 1 {
+			branched++
+		}
+		got := map[Class]bool{}
+		for i := range result.Findings {
+			got[result.Findings[i].Class] = true
+			found[result.Findings[i].Class]++
+		}
+		if got[Mismatch] != want.mismatch || got[Deadlock] != want.deadlock || got[Race] != want.race {
+			for i := range result.Findings {
+				t.Log(result.Findings[i].Text())
+			}
+			t.Fatalf("round %d: found %v, the oracle finds mismatch %v, deadlock %v, race %v\n%s",
+				round, got, want.mismatch, want.deadlock, want.race, describe(s))
+		}
+	}
+	t.Logf("%d compared, %d with several orders: %v", compared, branched, found)
+	if compared < *rounds/2 || branched < compared/100 || found[Mismatch] < compared/100 || found[Deadlock] < compared/20 || found[Race] < compared/20 {
+		t.Error("the schedules show too little")
+	}
+}
