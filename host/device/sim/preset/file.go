@@ -1,6 +1,7 @@
 package preset
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"path/filepath"
@@ -67,13 +68,13 @@ func (f *file) read(text []byte) (*yaml.Node, error) {
 	if len(text) > fileBytesMax {
 		return nil, f.problem(start, "", "the file is too large", "a preset has at most "+size.format(fileBytesMax))
 	}
-	decoder := yaml.NewDecoder(strings.NewReader(string(text)))
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	var document yaml.Node
 	switch err := decoder.Decode(&document); {
 	case errors.Is(err, io.EOF):
 		return nil, f.problem(start, "", "the file is empty", "ccrun's own presets show what it needs")
 	case err != nil:
-		return nil, f.malformed(err)
+		return nil, f.malformed(err, 1+bytes.Count(text, []byte("\n")))
 	}
 	var second yaml.Node
 	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
@@ -85,15 +86,21 @@ func (f *file) read(text []byte) (*yaml.Node, error) {
 	return document.Content[0], nil
 }
 
-// yamlLine is how the library begins its messages.
-var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+// yamlLine is how the library begins its messages, yamlParser those of them
+// that count lines from 0.
+var (
+	yamlLine   = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+	yamlParser = regexp.MustCompile(`^did not find expected (',' or|key|'-'|node content|<)|^found undefined tag handle|^found duplicate`)
+)
 
-// malformed is the library's error in our form.
-func (f *file) malformed(err error) error {
+// malformed is the library's error in our form, of a file with so many lines.
+func (f *file) malformed(err error, lines int) error {
 	text, at := err.Error(), &yaml.Node{Line: 1}
 	if m := yamlLine.FindStringSubmatch(text); m != nil {
 		at.Line, _ = strconv.Atoi(m[1]) // 0 if there is no line
-		text = text[len(m[0]):]
+		if text = text[len(m[0]):]; m[1] != "" && yamlParser.MatchString(text) {
+			at.Line = min(at.Line+1, lines)
+		}
 	}
 	return f.problem(at, "", "not YAML: "+printable(text), "")
 }
@@ -188,7 +195,7 @@ func (f *file) entry(node, value *yaml.Node) error {
 		return f.problem(node, name, "unknown key", guess(name, append(keyNames(), words...)))
 	}
 	if has, _ := k.on(f.preset.Machine); !has {
-		return f.problem(node, name, "presets of "+f.preset.Machine.String()+" have no such number", "")
+		return f.problem(node, name, "a preset of machine "+f.preset.Machine.String()+" has no such number", "")
 	}
 	return f.number(k, node, value)
 }
@@ -204,7 +211,7 @@ func (f *file) number(k *key, node, given *yaml.Node) error {
 		if parts[0] == nil {
 			return f.problem(given, k.name, "no value", "for example "+k.name+": {value: "+k.example()+", source: \"measured by me\"}")
 		}
-		if parts[1] == nil {
+		if parts[1] == nil || parts[1].Tag == "!!null" {
 			return f.problem(given, k.name, "no source", "say where the number is from, or give it alone: "+k.name+": "+k.example())
 		}
 		if source, err = f.text(parts[1], k.name); err != nil {

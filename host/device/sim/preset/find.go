@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -21,6 +22,7 @@ func Names() []string {
 	for i, entry := range entries {
 		names[i] = strings.TrimSuffix(entry.Name(), ".yaml")
 	}
+	slices.Sort(names)
 	return names
 }
 
@@ -33,7 +35,7 @@ func Find(name string) (*Preset, error) {
 	}
 	p, err := findOwn(name, 0)
 	if errors.Is(err, ErrUnknown) {
-		return nil, fmt.Errorf("%w as %s; %s", ErrUnknown, quoted(name), unknownHint(name))
+		return nil, fmt.Errorf("%w: %s; %s, and the paths of your own files", ErrUnknown, quoted(name), unknownHint(name))
 	}
 	return p, err
 }
@@ -44,10 +46,13 @@ func isPath(name string) bool {
 
 // findOwn reads a file that is compiled in.
 func findOwn(name string, depth int) (*Preset, error) {
+	if !slices.Contains(Names(), name) {
+		return nil, ErrUnknown
+	}
 	file := path.Join("data", name+".yaml")
 	text, err := data.ReadFile(file)
-	if err != nil || path.Dir(file) != "data" {
-		return nil, ErrUnknown
+	if err != nil {
+		return nil, err
 	}
 	p, err := parse(file, text, depth)
 	if err != nil {
@@ -73,7 +78,7 @@ func findFile(name string) (*Preset, error) {
 // unknownHint says which presets there are.
 func unknownHint(name string) string {
 	names := Names()
-	hint := "there are " + strings.Join(names, ", ") + ", and the paths of your own files"
+	hint := "there are " + strings.Join(names, ", ")
 	if g := guess(name, names); g != "" {
 		return g + " " + hint
 	}

@@ -2,6 +2,7 @@ package preset
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -31,7 +32,7 @@ var keys = slices.Concat(nodeKeys, linkKeys, gemmKeys, ncclKeys, cpuKeys)
 
 var nodeKeys = []key{
 	{name: "node.ranks", unit: count, machines: onAll, greatest: 4096, doc: "GPUs of a node, or ranks of a cpu node; 0 for as many as there are ranks", at: func(p *Preset) any { return &p.Node.Ranks }},
-	{name: "node.nics", unit: count, machines: onGPU, greatest: 4096, doc: "NICs of a node, which its GPUs share evenly; 0 for machines that stand alone", at: func(p *Preset) any { return &p.Node.NICs }},
+	{name: "node.nics", unit: count, machines: onGPU, least: 1, greatest: 4096, doc: "NICs of a node, which its GPUs share evenly", at: func(p *Preset) any { return &p.Node.NICs }},
 	{name: "memory.size", unit: size, machines: onGPU, optional: onCores, greatest: 1 << 50, doc: "memory of one GPU, or of one rank on cpu; 0 for no limit", at: func(p *Preset) any { return &p.Memory.Bytes }},
 	{name: "memory.bandwidth", unit: rate, machines: onGPU, least: 1e6, greatest: 1e15, doc: "rate at which one pass reads or writes the memory", at: func(p *Preset) any { return &p.Memory.Bandwidth }},
 	{name: "host.call", unit: duration, machines: onAll, greatest: 1, doc: "what handing one operation over costs the rank's own thread", at: func(p *Preset) any { return &p.Host.Call }},
@@ -128,7 +129,7 @@ func (k *key) bounds(value float64) (problem, hint string) {
 	case value < k.least || value > k.greatest:
 		return k.unit.format(value) + " is out of range", "from " + k.unit.format(k.least) + " to " + k.unit.format(k.greatest)
 	case k.unit.whole && value != float64(int64(value)):
-		return k.unit.format(value) + " is not whole", ""
+		return strconv.FormatFloat(value, 'g', -1, 64) + " is not whole", ""
 	}
 	return "", ""
 }
@@ -148,7 +149,8 @@ func (k *key) text(p *Preset) string {
 
 // nearest is the name that was probably meant, or "".
 func nearest(name string, names []string) string {
-	best, least := "", len(name)/3+1
+	const differencesMax = 5
+	best, least := "", min(len(name)/3+1, differencesMax)
 	for _, candidate := range names {
 		if strings.HasSuffix(candidate, "."+name) {
 			return candidate

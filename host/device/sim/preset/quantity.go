@@ -138,8 +138,12 @@ func (d *dimension) format(value float64) string {
 
 // formatWhole takes the unit that makes the text short.
 func (d *dimension) formatWhole(value float64) string {
+	const exactMax = 1 << 53 // beyond it, division by tens can round
 	best := ""
 	for _, u := range d.units {
+		if u.tens != 0 && math.Abs(value) > exactMax {
+			continue
+		}
 		amount := math.Ldexp(value, -u.twos) / math.Pow10(u.tens)
 		if amount != math.Trunc(amount) {
 			continue

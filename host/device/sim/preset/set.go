@@ -1,6 +1,7 @@
 package preset
 
 import (
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -52,13 +53,24 @@ func (k *key) changer(text string) (func(float64) float64, *Problem) {
 		if err != nil {
 			return nil, &Problem{Key: k.name, Text: quoted(text) + " is out of all bounds", Hint: "for example " + k.name + "=2x"}
 		}
-		return func(value float64) float64 { return value * by }, nil
+		return func(value float64) float64 { return k.rounded(value * by) }, nil
+	}
+	if strings.HasSuffix(text, "x") {
+		return nil, &Problem{Key: k.name, Text: quoted(text) + " is no factor", Hint: "for example 2x or 0.5x"}
 	}
 	value, problem, hint := k.unit.parse(text)
 	if problem != "" {
 		return nil, &Problem{Key: k.name, Text: problem, Hint: hint + "; or a factor: 2x"}
 	}
 	return func(float64) float64 { return value }, nil
+}
+
+// rounded is a product as the key can have it: nobody minds half a byte.
+func (k *key) rounded(value float64) float64 {
+	if k.unit == size {
+		return math.Round(value)
+	}
+	return value
 }
 
 // change applies it to the number or to all of a table.
