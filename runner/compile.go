@@ -12,21 +12,21 @@ import (
 
 // compile makes a runtime with the host's functions and a guest ready to run
 // in it. A cache that does not work is done without.
-func compile(ctx context.Context, cacheDir string, memoryBytes int64, path string, wasm []byte) (*guest.Runtime, wazero.CompiledModule, error) {
-	cache, err := guest.OpenCache(cacheDir)
+func compile(ctx context.Context, s *spec, path string, wasm []byte) (*guest.Runtime, wazero.CompiledModule, error) {
+	cache, err := guest.OpenCache(s.CacheDir)
 	if err != nil {
 		cache = nil
 	}
-	r, compiled, err := compileWith(ctx, cache, memoryBytes, path, wasm)
+	r, compiled, err := compileWith(ctx, cache, s, path, wasm)
 	var refused *guest.Error
 	if err == nil || cache == nil || !errors.As(err, &refused) || refused.Reason != guest.BadFile {
 		return r, compiled, err
 	}
-	return compileWith(ctx, nil, memoryBytes, path, wasm) // the cache may be full or damaged
+	return compileWith(ctx, nil, s, path, wasm) // the cache may be full or damaged
 }
 
-func compileWith(ctx context.Context, cache wazero.CompilationCache, memoryBytes int64, path string, wasm []byte) (*guest.Runtime, wazero.CompiledModule, error) {
-	r, err := guest.New(ctx, cache, memoryBytes)
+func compileWith(ctx context.Context, cache wazero.CompilationCache, s *spec, path string, wasm []byte) (*guest.Runtime, wazero.CompiledModule, error) {
+	r, err := guest.New(ctx, cache, s.MemoryBytes)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -35,6 +35,9 @@ func compileWith(ctx context.Context, cache wazero.CompilationCache, memoryBytes
 		err = module.CheckImports(compiled)
 	}
 	if err == nil {
+		if s.Record {
+			ctx = guest.WithCallSites(ctx) // of the host's functions only
+		}
 		err = module.Register(ctx, r.Wazero())
 	}
 	if err != nil {

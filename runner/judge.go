@@ -23,6 +23,9 @@ func (r *rank) judge(exit guest.Exit) *report {
 		Stack: exit.Stack, LastError: r.instance.LastError(), Desync: r.instance.Desync(),
 		Results: r.instance.Results(), GuestPeakBytes: r.memory.PeakBytes(),
 	}
+	if rep.Desync == "" && r.spec.Replay && errors.Is(exit.Err, device.ErrMismatch) {
+		rep.Desync = exit.Trap
+	}
 	rep.Kind, rep.Code, rep.Text = ending(exit, r.memory.Refused(), rep)
 	return rep
 }

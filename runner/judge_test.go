@@ -107,7 +107,7 @@ func loadedRank(t *testing.T) *rank {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runtime, _, err := compile(t.Context(), filepath.Join(dir, "cache"), 1<<20, path, data)
+	runtime, _, err := compile(t.Context(), &spec{CacheDir: filepath.Join(dir, "cache"), MemoryBytes: 1 << 20}, path, data)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func launch(ctx context.Context, c Config, place *place) (*Result, error) {
 	if c.Fault, err = checkFault(c.Fault, c.Ranks); err != nil {
 		return nil, err
 	}
-	wasm, err := guest.Read(c.WasmPath)
+	wasm, err := readModule(c.WasmPath, c.Replay)
 	if err != nil {
 		return nil, refusal(err)
 	}
@@ -107,8 +107,9 @@ func (l *launcher) prepare(ctx context.Context, wasm []byte) (*guest.Runtime, wa
 		Algorithms: c.Algorithms.String(),
 		Device:     c.Device, OpTimeout: c.OpTimeout, MemoryBytes: c.MemoryBytes, BufferMemoryBytes: c.BufferMemoryBytes,
 		TraceLevel: c.TraceLevel, Seed: c.Seed, UnwindGrace: cmp.Or(c.stopGrace, killGrace) * 3 / 4,
+		Record: c.Record, Replay: c.Replay, KeepsData: c.keepsData,
 	}
-	return compile(ctx, l.spec.CacheDir, c.MemoryBytes, c.WasmPath, wasm)
+	return compile(ctx, &l.spec, c.WasmPath, wasm)
 }
 
 // cacheDir is where compiled guests are kept: with this run if there is no

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ccrun/ccrun/host/coll"
 	"github.com/ccrun/ccrun/host/device"
+	"github.com/ccrun/ccrun/host/device/oplog"
 	"github.com/ccrun/ccrun/host/flight"
 	"github.com/ccrun/ccrun/host/module"
 	"github.com/ccrun/ccrun/runner/guest"
@@ -75,6 +76,11 @@ type rank struct {
 	memory    *guest.Memory // the guest's own
 	time      guest.Time    // nil for the machine's
 	instance  *module.Instance
+	keys      device.Exchange // of this rank, the simulated one of a simulated rank
+
+	recording *oplog.Recorder // around the device; nil unless the run is recorded
+	site      *guest.CallSite // where the guest is, likewise
+	log       *oplog.Log      // of a replay
 
 	stop  chan struct{} // closed, after order is set, when the run is given up
 	order *abortOrder
@@ -150,6 +156,11 @@ func (r *rank) openDevice(opener device.Opener, exchange device.Exchange, kill f
 	if r.device, err = withFault(r.device, s, kill); err != nil {
 		return err
 	}
+	var notes module.Notes
+	if r.keys = exchange; s.Record {
+		r.record()
+		notes = r.recording
+	}
 	table, err := coll.ParseTable(s.Algorithms)
 	if err != nil {
 		return err // of a launcher that is not of this version
@@ -158,25 +169,26 @@ func (r *rank) openDevice(opener device.Opener, exchange device.Exchange, kill f
 	r.instance = module.New(module.Config{
 		Rank: s.Rank, Size: s.Size, LocalRank: s.LocalRank, LocalSize: s.LocalSize, Seed: s.Seed,
 		Device: r.device, Exchange: exchange, Recorder: r.recorder, OpTimeout: s.OpTimeout,
-		Selection: r.selection,
+		Selection: r.selection, Notes: notes,
 	})
 	return nil
 }
 
 // load gets the compiled guest, from the cache that the launcher has filled.
 func (r *rank) load(ctx context.Context) error {
-	wasm, err := guest.Read(r.spec.WasmPath)
+	wasm, err := readModule(r.spec.WasmPath, r.spec.Replay)
 	if err != nil {
 		return err
 	}
 	if sum := sha256.Sum256(wasm); hex.EncodeToString(sum[:]) != r.spec.WasmSum {
 		return refuse("run it again", "%s is not the module that the other ranks run, or has changed meanwhile", r.spec.WasmPath)
 	}
-	r.runtime, r.guest, err = compile(ctx, r.spec.CacheDir, r.spec.MemoryBytes, r.spec.WasmPath, wasm)
-	if err == nil {
-		r.memory = r.runtime.Memory()
+	r.runtime, r.guest, err = compile(ctx, r.spec, r.spec.WasmPath, wasm)
+	if err != nil {
+		return err
 	}
-	return err
+	r.memory = r.runtime.Memory()
+	return r.loadLog()
 }
 
 // watch waits for the order to stop. A launcher that is gone is one.
@@ -193,15 +205,20 @@ func (r *rank) watch() {
 // execute runs the guest, and then what it has left running in its streams,
 // which its peers may wait for.
 func (r *rank) execute(ctx context.Context) guest.Exit {
-	if r.spec.Native != "" {
+	switch {
+	case r.spec.Native != "":
 		return r.executeNative()
+	case r.spec.Replay:
+		return r.executeReplay()
+	case r.site != nil:
+		ctx = r.site.Context(ctx)
 	}
 	exit := r.runtime.Run(r.instance.Context(ctx), r.guest, r.spec.WasmPath, guest.WASI{
 		Args: r.spec.Args, Stdout: r.stdout, Stderr: r.stderr, Seed: r.spec.Seed, Rank: r.spec.Rank,
 		Stop: r.stop, Cause: func() error { return fmt.Errorf("%w: %w", device.ErrAborted, r.order) },
 		Time: r.time, Memory: r.memory,
 	})
-	if exit.Err != nil {
+	if exit = r.endRecording(exit); exit.Err != nil {
 		return exit
 	}
 	if err := r.instance.Drain(device.Forever); errors.Is(err, device.ErrAborted) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ccrun/ccrun/host/coll"
+	"github.com/ccrun/ccrun/host/device/oplog"
 	"github.com/ccrun/ccrun/host/flight"
 )
 
@@ -22,6 +23,8 @@ type Config struct {
 	Args     []string // the guest's own
 	Ranks    int      // 0 for what the launcher's environment says, or [DefaultRanks]
 	Native   string   // from [bench.Options.Job]: a benchmark that ranks carry out instead of the guest
+	Record   bool     // what guests ask of their devices is written down, for [Result.WriteLog]
+	Replay   bool     // WasmPath names such a log, which ranks carry out instead of a guest
 	Fault    string   // what is to go wrong on purpose, as fault.Parse reads it; "" for nothing
 	Device   string   // "auto", a name in host/device/all, or sim and what follows, as preset.ParseTarget reads it
 
@@ -58,6 +61,9 @@ type Config struct {
 
 	stopGrace time.Duration // for ranks that are told to stop, 0 for killGrace
 	lockLimit time.Duration // to wait for the run directory, 0 for lockTimeout
+
+	log       *oplog.Log // of a replay, which all simulated ranks share
+	keepsData bool       // a replay has the data of the run
 }
 
 // Start is what is known of a run before its ranks run.
@@ -152,6 +158,11 @@ func Launched(env func(string) string) (int, error) {
 // the environment says that another launcher has started this process as one
 // of several, as that rank. An [*Error] means that nothing was run.
 func Run(ctx context.Context, c Config) (*Result, error) {
+	if c.Replay {
+		if err := c.prepareReplay(); err != nil {
+			return nil, err
+		}
+	}
 	if isSimulated(c.Device) {
 		return simulate(ctx, c)
 	}

@@ -58,7 +58,7 @@ func simulate(ctx context.Context, c Config) (*Result, error) {
 	if c.Fault, err = checkFault(c.Fault, c.Ranks); err != nil {
 		return nil, err
 	}
-	wasm, err := guest.Read(c.WasmPath)
+	wasm, err := readModule(c.WasmPath, c.Replay)
 	if err != nil {
 		return nil, refusal(err)
 	}
@@ -135,7 +135,7 @@ func (s *simulator) open(common *spec, runtime *guest.Runtime, compiled wazero.C
 			return err
 		}
 		r := &rank{
-			spec: &own, recorder: recorder, runtime: runtime, guest: compiled, memory: runtime.NewMemory(), stop: s.stop,
+			spec: &own, recorder: recorder, runtime: runtime, guest: compiled, memory: runtime.NewMemory(), stop: s.stop, log: s.config.log,
 		}
 		stdout, stderr := s.console.lines(s.config, i, s.config.Stdout), s.console.lines(s.config, i, s.config.Stderr)
 		r.stdout, r.stderr = stdout, stderr
@@ -281,7 +281,7 @@ func (s *simulator) kill(rank int) {
 	defer s.mu.Unlock()
 	slot := s.slots[rank]
 	if slot.report == nil && slot.exit == nil && s.order == nil {
-		slot.exit, slot.exitAt = &exitStatus{text: "was killed by SIGKILL", code: -1}, s.cluster.Now()
+		slot.exit, slot.exitAt = &exitStatus{text: "killed by SIGKILL", code: -1}, s.cluster.Now()
 		s.giveUp(KindLost, "a rank was lost")
 	}
 }

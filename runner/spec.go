@@ -33,6 +33,10 @@ type spec struct {
 	Native string `json:"native,omitempty"` // a benchmark to carry out in the guest's place
 	Fault  string `json:"fault,omitempty"`  // that the device is to have; see package fault
 
+	Record    bool `json:"record,omitempty"`
+	Replay    bool `json:"replay,omitempty"`     // WasmPath is a log
+	KeepsData bool `json:"keeps_data,omitempty"` // its replay has the data of the run
+
 	Algorithms string `json:"algorithms,omitempty"` // the text of a selection table
 
 	Device            string        `json:"device"`

@@ -21,6 +21,8 @@ func newApp(s *state) *cli.App {
 		Commands: []*cli.Command{
 			runCommand(s),
 			benchCommand(s),
+			recordCommand(s),
+			replayCommand(s),
 			calibrateCommand(s),
 			reportCommand(s),
 			inspectCommand(s),
