@@ -198,8 +198,11 @@ func (s *stream) failHead(err error) {
 	if t.start == 0 {
 		t.start = s.cluster.now
 	}
-	if t.kind == op.CollectiveCall && err == device.ErrTimeout {
-		err = s.callTimeout(t)
+	if t.kind == op.CollectiveCall {
+		if err == device.ErrTimeout {
+			err = s.callTimeout(t)
+		}
+		s.busy = false // its jobs find that it has ended
 	}
 	s.failed = &failure{at: s.head, err: &device.OpError{Op: s.device.opOf(t), Stream: s.number, Seen: seen, Err: err}}
 	s.device.record(s, t, statusOf(err))

@@ -80,8 +80,14 @@ func (m *memory) init(c *Cluster, limit int64) {
 	if limit <= 0 {
 		limit = c.preset.Memory.Bytes
 	}
+	if limit <= 0 {
+		limit = memoryBytesMax
+	}
 	m.cluster, m.limit = c, limit
 }
+
+// memoryBytesMax is the memory of a rank whose preset has no limit.
+const memoryBytesMax = 1 << 50
 
 // Holding is an allocation of a rank.
 type Holding struct {

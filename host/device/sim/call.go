@@ -96,7 +96,8 @@ func (s *stream) beginCalls(t *task) (done bool) {
 		n++
 	}
 	x.running = n
-	s.busy = true
+	s.block() // for the time
+	s.blocked, s.busy = false, true
 	number, task, call := x.first, s.head, x.call
 	for i := range n {
 		next := call.Next // the last of them may end everything
@@ -104,6 +105,11 @@ func (s *stream) beginCalls(t *task) (done bool) {
 		call = next
 	}
 	return false
+}
+
+// inCall reports whether the stream is in a call, where it may wait for others.
+func (s *stream) inCall() bool {
+	return s.busy && s.head < s.tail && s.at(s.head).kind == op.CollectiveCall
 }
 
 // settled reports whether all ranks have entered a call, and none something

@@ -143,7 +143,7 @@ func (c *Cluster) Abort(cause error) {
 	}
 	wrapped := fmt.Errorf("%w: %w", device.ErrAborted, cause)
 	c.aborted.CompareAndSwap(nil, &wrapped)
-	c.changed.Broadcast()
+	c.announce()
 }
 
 const (

@@ -110,7 +110,7 @@ func (d *Device) Abort(cause error) {
 	}
 	wrapped := fmt.Errorf("%w: %w", device.ErrAborted, cause)
 	d.aborted.CompareAndSwap(nil, &wrapped)
-	d.cluster.changed.Broadcast()
+	d.cluster.announce()
 }
 
 // abortError is nil until Abort is called.

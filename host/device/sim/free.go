@@ -69,10 +69,18 @@ func (d *Device) awaitFree(timeout time.Duration) error {
 // is not negative.
 func (c *Cluster) sleepUntilChange(limit time.Duration) {
 	if limit >= 0 {
-		timer := time.AfterFunc(limit, c.changed.Broadcast)
+		timer := time.AfterFunc(limit, c.announce)
 		defer timer.Stop()
 	}
 	c.changed.Wait()
+}
+
+// announce wakes all that wait. Taking the lock first, it cannot come between
+// somebody's last look and its wait.
+func (c *Cluster) announce() {
+	c.mu.Lock()
+	c.mu.Unlock() //nolint:staticcheck // nothing is to be done under it
+	c.changed.Broadcast()
 }
 
 // expireOps fails operations that have waited for longer than they may, and
@@ -80,7 +88,7 @@ func (c *Cluster) sleepUntilChange(limit time.Duration) {
 func (c *Cluster) expireOps() (next time.Duration) {
 	next = -1
 	for _, s := range c.streams {
-		if s == nil || !s.blocked || s.device.opTimeout <= 0 || s.failed != nil {
+		if s == nil || !s.blocked && !s.inCall() || s.device.opTimeout <= 0 || s.failed != nil {
 			continue
 		}
 		left := s.device.opTimeout - time.Since(s.blockedSince)

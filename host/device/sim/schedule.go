@@ -74,7 +74,7 @@ func (c *Cluster) schedule(live int) error {
 		if cause := c.aborted.Load(); !told && cause != nil {
 			told = true
 			result = errors.Join(result, *cause)
-			c.publishWaits()
+			c.publishWaits(false)
 			c.tell(*cause)
 		}
 		if rank, ok := c.runnable.pop(); ok {
@@ -87,7 +87,7 @@ func (c *Cluster) schedule(live int) error {
 		if told {
 			return errors.Join(result, errors.New("ranks that were told to stop wait for ever"))
 		}
-		deadlock := &Deadlock{AtNanos: c.Now(), Ranks: c.publishWaits()}
+		deadlock := &Deadlock{AtNanos: c.Now(), Ranks: c.publishWaits(true)}
 		result = deadlock
 		c.Abort(deadlock)
 		told = true

@@ -6,8 +6,9 @@ import (
 )
 
 // publishWaits writes what every rank and every stream waits for into the lanes
-// of the ranks' recorders, and gives the ranks whose bodies have not ended.
-func (c *Cluster) publishWaits() (live []int) {
+// of the ranks' recorders, and gives the ranks whose bodies have not ended. What
+// is under way counts as a wait only if it can never end.
+func (c *Cluster) publishWaits(deadlocked bool) (live []int) {
 	for rank, d := range c.devices {
 		if rank < len(c.coroutines) && !c.coroutines[rank].ended {
 			live = append(live, rank)
@@ -20,7 +21,7 @@ func (c *Cluster) publishWaits() (live []int) {
 		}
 		for _, s := range d.streams {
 			if s != nil && s.head < s.tail && s.failed == nil {
-				if w, ok := s.waits(); ok {
+				if w, ok := s.waits(deadlocked); ok {
 					d.recorder.BeginWait(s.number, w)
 				}
 			}
@@ -48,7 +49,7 @@ func (d *Device) guestWaits() flight.Wait {
 }
 
 // waits is what the head of a stream waits for, if for anybody.
-func (s *stream) waits() (flight.Wait, bool) {
+func (s *stream) waits(deadlocked bool) (flight.Wait, bool) {
 	t := s.at(s.head)
 	if s.talking {
 		t = s.unfinishedMessage()
@@ -63,6 +64,9 @@ func (s *stream) waits() (flight.Wait, bool) {
 	case op.CollectiveCall:
 		s.callWaits(t, &w)
 	default:
+		if !deadlocked {
+			return w, false
+		}
 		w.Peer = t.otherEnd() // it hangs
 	}
 	return w, true
