@@ -46,15 +46,15 @@ var linkKeys = []key{
 	{name: "link.nvlink.bandwidth", unit: rate, machines: onGPU, least: 1e6, greatest: 1e15, doc: "what copies get between two GPUs of a node, per GPU and direction", at: func(p *Preset) any { return &p.NVLink.Bandwidth }},
 	{name: "link.nvlink.kernel", unit: rate, machines: onGPU, least: 1e6, greatest: 1e15, doc: "the same for kernels that load from and store to another GPU", at: func(p *Preset) any { return &p.NVLink.Kernel }},
 	{name: "link.nvlink.latency", unit: duration, machines: onGPU, greatest: 1, doc: "from a flag's being raised to its being seen by another GPU of the node", at: func(p *Preset) any { return &p.NVLink.Latency }},
-	{name: "link.nic.bandwidth", unit: rate, machines: onGPU, least: 1e6, greatest: 1e15, doc: "what copies get to a GPU of another node, per NIC and direction", at: func(p *Preset) any { return &p.NIC.Bandwidth }},
+	{name: "link.nic.bandwidth", unit: rate, machines: onGPU, least: 1e6, greatest: 1e15, doc: "what copies get to a GPU of another node, per GPU and direction, if all of a node's send", at: func(p *Preset) any { return &p.NIC.Bandwidth }},
 	{name: "link.nic.kernel", unit: rate, machines: onGPU, least: 1e6, greatest: 1e15, doc: "the same for messages that kernels send", at: func(p *Preset) any { return &p.NIC.Kernel }},
 	{name: "link.nic.latency", unit: duration, machines: onGPU, greatest: 1, doc: "of a message from a GPU to another node's, without the switches'", at: func(p *Preset) any { return &p.NIC.Latency }},
-	{name: "tier.leaf.nodes", unit: count, machines: onGPU, greatest: 1 << 20, doc: "nodes below one leaf switch; 0 if there are no leaves", at: func(p *Preset) any { return &p.Leaf.Nodes }},
+	{name: "tier.leaf.nodes", unit: count, machines: onGPU, greatest: 1 << 20, doc: "nodes below one leaf switch; 0: one switch connects all, and takes no time", at: func(p *Preset) any { return &p.Leaf.Nodes }},
 	{name: "tier.leaf.oversubscription", unit: ratio, machines: onGPU, least: 1, greatest: 1000, doc: "what the nodes below a leaf can send, to what the leaf passes on", at: func(p *Preset) any { return &p.Leaf.Oversubscription }},
-	{name: "tier.leaf.latency", unit: duration, machines: onGPU, greatest: 1, doc: "added to a message by each leaf that it goes through", at: func(p *Preset) any { return &p.Leaf.Latency }},
-	{name: "tier.spine.nodes", unit: count, machines: onGPU, greatest: 1 << 20, doc: "nodes below one spine switch; 0 if there are no spines", at: func(p *Preset) any { return &p.Spine.Nodes }},
+	{name: "tier.leaf.latency", unit: duration, machines: onGPU, greatest: 1, doc: "added to a message that goes through a leaf", at: func(p *Preset) any { return &p.Leaf.Latency }},
+	{name: "tier.spine.nodes", unit: count, machines: onGPU, greatest: 1 << 20, doc: "nodes below one spine switch; 0 for all", at: func(p *Preset) any { return &p.Spine.Nodes }},
 	{name: "tier.spine.oversubscription", unit: ratio, machines: onGPU, least: 1, greatest: 1000, doc: "what the nodes below a spine can send, to what the spine passes on", at: func(p *Preset) any { return &p.Spine.Oversubscription }},
-	{name: "tier.spine.latency", unit: duration, machines: onGPU, greatest: 1, doc: "added to a message by each spine that it goes through", at: func(p *Preset) any { return &p.Spine.Latency }},
+	{name: "tier.spine.latency", unit: duration, machines: onGPU, greatest: 1, doc: "added to a message that goes through a spine: the spine and another leaf", at: func(p *Preset) any { return &p.Spine.Latency }},
 }
 
 var gemmKeys = []key{

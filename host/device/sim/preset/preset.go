@@ -24,7 +24,7 @@ type Preset struct {
 	Host   Host
 	Launch Launch
 	NVLink Link // between GPUs of a node
-	NIC    Link // from a GPU to another node's, through the NIC that is nearest
+	NIC    Link // from a GPU to another node's, through the NIC that is nearest; its share if GPUs share NICs
 	Leaf   Tier // switches that nodes are attached to
 	Spine  Tier // switches that leaves are attached to
 	Gemm   Gemm
@@ -88,9 +88,9 @@ type Link struct {
 	Latency   float64 // of a flag raised at the other end
 }
 
-// Tier is a level of switches. Zero nodes: the level does not exist.
+// Tier is a level of switches.
 type Tier struct {
-	Nodes            int     // nodes below one switch
+	Nodes            int     // nodes below one switch; 0 for all
 	Oversubscription float64 // sum of what nodes can send to what the switch passes on
 	Latency          float64 // added to a message that goes through the level
 }

@@ -73,16 +73,15 @@ func TestPresetsMakeSense(t *testing.T) {
 		if p.Machine != GPU {
 			continue
 		}
-		perGPU := p.NIC.Bandwidth * float64(p.Node.NICs) / float64(p.Node.Ranks)
 		for _, c := range []struct {
 			what          string
 			lesser, great float64
 		}{
-			{"a GPU's NIC is not faster than its memory", p.NIC.Bandwidth, p.Memory.Bandwidth},
-			{"a node's network is not faster than its links", perGPU, p.NVLink.Bandwidth},
+			{"links are not faster than memory", p.NVLink.Bandwidth, p.Memory.Bandwidth},
+			{"the network is not faster than links", p.NIC.Bandwidth, p.NVLink.Bandwidth},
 			{"kernels do not move more than copies", p.NVLink.Kernel, p.NVLink.Bandwidth},
 			{"NCCL moves no more than the links", p.NCCL.Bandwidth, p.NVLink.Bandwidth},
-			{"NCCL sends no more than the NICs carry", p.NCCL.NetBandwidth, 50e9},
+			{"NCCL sends no more than a NIC of 400 Gbit/s carries for each GPU", p.NCCL.NetBandwidth, 50e9 * float64(p.Node.NICs) / float64(p.Node.Ranks)},
 			{"a switch does not add faster than twice the links", p.NCCL.NVLSBandwidth, 2 * p.NVLink.Bandwidth},
 			{"LL is quicker than Simple", p.NCCL.Ring.Hop.LL, p.NCCL.Ring.Hop.Simple},
 			{"64-bit products are not faster than 16-bit ones", p.Gemm.F64, p.Gemm.BF16},
