@@ -53,7 +53,7 @@ type stuck struct {
 // comes before what it suggests.
 func (r *run) explainDeadlock() Finding {
 	s := r.stuck()
-	for _, explain := range []func() *Finding{s.wrongPeer, s.missing, s.leftOut, s.cycle} {
+	for _, explain := range []func() *Finding{s.wrongPeer, s.missing, s.cycle} {
 		if f := explain(); f != nil {
 			s.addOthers(f)
 			return *f

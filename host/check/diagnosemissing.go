@@ -7,16 +7,27 @@ import (
 )
 
 // missing finds what a rank does not do that has come to its end, or to that of
-// its record.
+// its record. One that is blocked itself may have meant to do it later, unless
+// another rank did the like before it came there.
 func (s *stuck) missing() *Finding {
 	return s.eachAbsent(func(b *blocked, n need) *Finding {
+		var f *Finding
+		like, next := s.like(b, n.rank)
 		switch {
 		case s.Ranks[n.rank].Ended:
-			return s.absence(b, n.rank, "never does")
+			f = s.absence(b, n.rank, "never does")
+		case like != nil:
+			f = s.absence(b, n.rank, "has left out")
 		case n.by < 0:
-			return s.absence(b, n.rank, "does not do as far as the record goes")
+			f = s.absence(b, n.rank, "does not do as far as the record goes")
+		default:
+			return nil
 		}
-		return nil
+		if like != nil {
+			f.Why += fmt.Sprintf("; rank %d gives rank %d the like", like.rank, like.Peer)
+			f.Places = append(f.Places, place(next, "without the signal before it"), place(like, "the like"))
+		}
+		return f
 	})
 }
 
@@ -49,33 +60,27 @@ func (s *stuck) highest(b *blocked) uint64 {
 	return most
 }
 
-// leftOut finds a signal that a rank has left out on its way to where it is
-// blocked itself: another rank has given it to the peer that lies as far from
-// it, and both did the same up to there and went on with the same.
-func (s *stuck) leftOut() *Finding {
-	return s.eachAbsent(func(b *blocked, n need) *Finding {
-		if b.Kind != Wait && b.Kind != Seen {
-			return nil
+// like finds a signal that a rank has left out on its way: another rank has
+// given it to the peer that lies as far from it, and both did the same up to
+// there and went on with the same, next.
+func (s *stuck) like(b *blocked, rank int) (signal, next *step) {
+	if b.Kind != Wait && b.Kind != Seen {
+		return nil, nil
+	}
+	for i := range len(s.plan.guests) - 1 {
+		other := (rank + 1 + i) % len(s.plan.guests)
+		at := s.parting(rank, other)
+		theirs := s.plan.guests[other]
+		if at+1 >= len(theirs) || at >= len(s.plan.guests[rank]) {
+			continue
 		}
-		for i := range len(s.plan.guests) - 1 {
-			other := (n.rank + 1 + i) % len(s.plan.guests)
-			at := s.parting(n.rank, other)
-			theirs := s.plan.guests[other]
-			if at+1 >= len(theirs) || at >= len(s.plan.guests[n.rank]) {
-				continue
-			}
-			signal, next := theirs[at], s.plan.guests[n.rank][at]
-			if signal.Kind != Signal || signal.Slot != b.Slot || signal.Value < b.Value ||
-				s.distance(other, signal.Peer) != s.distance(n.rank, b.rank) || !s.alike(next, theirs[at+1]) {
-				continue
-			}
-			f := s.absence(b, n.rank, "leaves out")
-			f.Why += fmt.Sprintf("; rank %d gives rank %d the like", other, signal.Peer)
-			f.Places = append(f.Places, place(next, "without the signal before it"), place(signal, "the like"))
-			return f
+		signal, next = theirs[at], s.plan.guests[rank][at]
+		if signal.Kind == Signal && signal.Slot == b.Slot && signal.Value >= b.Value &&
+			s.distance(other, signal.Peer) == s.distance(rank, b.rank) && s.alike(next, theirs[at+1]) {
+			return signal, next
 		}
-		return nil
-	})
+	}
+	return nil, nil
 }
 
 // parting is the first action in which two ranks are not alike.
