@@ -47,6 +47,7 @@ func (p *Preset) sourceSummary() string {
 			continue
 		}
 		name, _, _ := strings.Cut(source, ":")
+		name = shortened(name)
 		at := slices.IndexFunc(tallies, func(t tally) bool { return t.name == name })
 		if at < 0 {
 			at = len(tallies)
@@ -86,6 +87,15 @@ func (p *Preset) bandLines() []string {
 		lines = append(lines, "outside: "+text)
 	}
 	return lines
+}
+
+// shortened keeps a line readable whatever a file calls its sources.
+func shortened(text string) string {
+	const runesMax = 60
+	if runes := []rune(text); len(runes) > runesMax {
+		return string(runes[:runesMax]) + "..."
+	}
+	return text
 }
 
 func percent(relative float64) string {

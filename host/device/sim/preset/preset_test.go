@@ -427,7 +427,7 @@ func checkLine(t *testing.T, err error) {
 }
 
 func FuzzSet(f *testing.F) {
-	for _, text := range []string{"link.nvlink.bandwidth=2x", "host.call=3us", "gemm.efficiency=.5x", "node.ranks=0.5x", "cpu.copy=2x", "=", "x", "memory.size=80GiB"} {
+	for _, text := range []string{"link.nvlink.bandwidth=2x", "host.call=3us", "gemm.efficiency=.5x", "node.ranks=0.5x", "cpu.copy=2x", "=", "x", "memory.size=80GiB", "memory.size=\xff" + strings.Repeat("\xc6", 50)} {
 		f.Add(text)
 	}
 	gpu, cores := mustFind(f, "h100"), mustFind(f, "cpu")

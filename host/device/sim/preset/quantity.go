@@ -112,7 +112,7 @@ func quoted(text string) string {
 	if runes := []rune(text); len(runes) > runesMax {
 		text = string(runes[:runesMax]) + "..."
 	}
-	return strconv.Quote(text)
+	return strconv.Quote(printable(text))
 }
 
 // format is a text that parse reads as exactly this value.
