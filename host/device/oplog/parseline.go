@@ -163,18 +163,12 @@ func (p *parser) part(part *part) error {
 		return p.view(true)
 	case views:
 		return p.list(op.MaxSources, func() error { return p.view(false) })
-	case number:
-		return p.number(1 << 62)
-	case number32:
-		return p.number(math.MaxUint32)
-	case number16:
-		return p.number(math.MaxUint16)
-	case value:
-		return p.number(math.MaxUint64)
+	case number, number32, number16, value:
+		return p.number(part.kind.most(0, p.size))
 	case peer:
-		return p.prefixed("r", uint64(p.size-1))
+		return p.prefixed("r", part.kind.most(0, p.size))
 	case sequence:
-		return p.prefixed("c", math.MaxUint32)
+		return p.prefixed("c", part.kind.most(0, p.size))
 	case text:
 		index, err := p.quoted()
 		p.add(int64(index))
@@ -186,7 +180,7 @@ func (p *parser) part(part *part) error {
 			p.add(0)
 			return nil
 		}
-		return p.list(p.size, func() error { return p.number(uint64(p.size - 1)) })
+		return p.list(p.size, func() error { return p.number(ranks.most(1, p.size)) })
 	}
 	return p.enumeration(part.kind)
 }
@@ -241,7 +235,7 @@ func (p *parser) view(none bool) error {
 	if !p.accept("+") {
 		return fmt.Errorf("%s where an offset should be", clip(p.rest))
 	}
-	return p.number(1 << 62)
+	return p.number(view.most(1, p.size))
 }
 
 // list reads things with commas between them.
@@ -269,12 +263,11 @@ func (p *parser) counts() error {
 	if err := p.blank(); err != nil {
 		return err
 	}
-	return p.list(4*p.size, func() error { return p.number(1 << 50) })
+	return p.list(4*p.size, func() error { return p.number(counts.most(1, p.size)) })
 }
 
 // term reads what is not 0 of a term.
 func (p *parser) term() error {
-	limits := [termArgs]uint64{math.MaxUint32, math.MaxUint32, math.MaxUint32, math.MaxUint16, math.MaxUint16, math.MaxUint32}
 	for i := range termLetters {
 		rest := p.rest
 		if len(rest) < 3 || rest[0] != ' ' || rest[1] != termLetters[i] || rest[2] != '{' && (rest[2] < '0' || rest[2] > '9') {
@@ -282,7 +275,7 @@ func (p *parser) term() error {
 			continue
 		}
 		p.rest = rest[2:]
-		if err := p.number(limits[i]); err != nil {
+		if err := p.number(term.most(i, p.size)); err != nil {
 			return err
 		}
 	}

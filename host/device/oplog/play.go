@@ -91,11 +91,7 @@ func newPlayer(p *Program, s Stage) *player {
 
 // line carries out one line.
 func (r *player) line(l *line) error {
-	args := r.program.args[l.at : l.at+l.count : l.at+l.count]
-	if l.varies != 0 {
-		r.scratch = r.program.argsOf(l, r.Rank, r.Ranks, r.scratch)
-		args = r.scratch
-	}
+	args := r.program.argsOf(l, r.Rank, r.Ranks, &r.scratch)
 	if l.verb.submits() {
 		return r.submit(l.verb, args)
 	}

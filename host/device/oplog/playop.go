@@ -112,12 +112,7 @@ func (r *player) call(s device.Stream, args []int64) error {
 	args = args[callAfter:]
 	for i := range n {
 		if i > 0 {
-			l := &r.program.lines[r.at+i]
-			r.scratch = r.program.argsOf(l, r.Rank, r.Ranks, r.scratch)
-			args = r.scratch
-			if l.varies == 0 {
-				args = r.program.args[l.at : l.at+l.count]
-			}
+			args = r.program.argsOf(&r.program.lines[r.at+i], r.Rank, r.Ranks, &r.scratch)
 		}
 		if err := r.fill(&r.calls[i], comm, args, r.at+i); err != nil {
 			return err

@@ -63,7 +63,8 @@ func (p *Program) Line(number, rank, ranks int) string {
 	}
 	plain := *l
 	plain.varies = 0
-	args := p.argsOf(l, rank, ranks, nil)
+	var scratch []int64
+	args := p.argsOf(l, rank, ranks, &scratch)
 	return string(trimEnd(appendLine(nil, &plain, args, nil, p.names)))
 }
 

@@ -1,6 +1,10 @@
 package oplog
 
-import "github.com/ccrun/ccrun/host/op"
+import (
+	"math/bits"
+
+	"github.com/ccrun/ccrun/host/op"
+)
 
 // Log is the operation streams of a run.
 type Log struct {
@@ -83,19 +87,24 @@ func (f *form) at(rank, ranks int) int64 {
 func bit(argument int) uint64 { return 1 << min(argument, 63) }
 
 // argsOf gives the arguments of a line for a rank, in scratch if they depend on
-// it.
-func (p *Program) argsOf(l *line, rank, ranks int, scratch []int64) []int64 {
+// it. They are not to be changed.
+func (p *Program) argsOf(l *line, rank, ranks int, scratch *[]int64) []int64 {
 	args := p.args[l.at : l.at+l.count : l.at+l.count]
 	if l.varies == 0 {
 		return args
 	}
-	scratch = append(scratch[:0], args...)
-	for i := range scratch {
-		if l.varies&bit(i) != 0 {
-			scratch[i] = p.forms[args[i]].at(rank, ranks)
+	own := append((*scratch)[:0], args...)
+	*scratch = own
+	for varies := l.varies &^ (1 << 63); varies != 0; varies &= varies - 1 {
+		i := bits.TrailingZeros64(varies)
+		own[i] = p.forms[args[i]].at(rank, ranks)
+	}
+	if l.varies>>63 != 0 {
+		for i := 63; i < len(own); i++ {
+			own[i] = p.forms[args[i]].at(rank, ranks)
 		}
 	}
-	return scratch
+	return own
 }
 
 // add appends a line whose arguments depend on no rank.

@@ -1,6 +1,10 @@
 package oplog
 
-import "github.com/ccrun/ccrun/host/op"
+import (
+	"math"
+
+	"github.com/ccrun/ccrun/host/op"
+)
 
 // verb is what a line says.
 type verb uint8
@@ -183,6 +187,8 @@ const (
 )
 
 const (
+	termFlow  = 3
+	termStep  = 4
 	termArgs  = 6
 	callAfter = 2 + termArgs // arguments before those of the call in a line of verbCall
 )
@@ -190,12 +196,25 @@ const (
 // termLetters name the fields of a term, in the order of its arguments.
 const termLetters = "cklftm"
 
-// verbNamed finds a verb by its word.
-func verbNamed(name string) (verb, bool) {
-	for v := range verbCount {
-		if phrases[v].name == name {
-			return v, true
+// most is the largest number that an argument of a part may be, in a world of so
+// many ranks.
+func (k partKind) most(argument, size int) uint64 {
+	switch k {
+	case number32, sequence:
+		return math.MaxUint32
+	case number16:
+		return math.MaxUint16
+	case value:
+		return math.MaxUint64
+	case peer, ranks:
+		return uint64(size - 1)
+	case counts:
+		return 1 << 50
+	case term:
+		if argument == termFlow || argument == termStep {
+			return math.MaxUint16
 		}
+		return math.MaxUint32
 	}
-	return 0, false
+	return 1 << 62
 }
