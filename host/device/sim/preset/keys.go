@@ -60,7 +60,7 @@ var linkKeys = []key{
 var gemmKeys = []key{
 	{name: "gemm.f32", unit: speed, machines: onAll, least: 1e6, greatest: 1e18, doc: "peak of matrix products of 32-bit numbers, of one GPU or one core", at: func(p *Preset) any { return &p.Gemm.F32 }},
 	{name: "gemm.f64", unit: speed, machines: onAll, least: 1e6, greatest: 1e18, doc: "the same of 64-bit numbers", at: func(p *Preset) any { return &p.Gemm.F64 }},
-	{name: "gemm.bf16", unit: speed, machines: onAll, least: 1e6, greatest: 1e18, doc: "the same of 16-bit numbers, summed in 32 bits, without sparsity", at: func(p *Preset) any { return &p.Gemm.BF16 }},
+	{name: "gemm.bf16", unit: speed, machines: onAll, least: 1e6, greatest: 1e18, doc: "the same of 16-bit numbers, summed in 32 bits, without sparsity; operations have 32 and 64 bits only, so to compare with it say gemm.f32=989TFLOP/s", at: func(p *Preset) any { return &p.Gemm.BF16 }},
 	{name: "gemm.efficiency", unit: ratio, x: work, machines: onAll, least: 1e-6, greatest: 1, doc: "fraction of the peak that a product gets, by its operations", at: func(p *Preset) any { return &p.Gemm.Efficiency }},
 }
 
