@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -31,6 +32,7 @@ type simulator struct {
 	target  *target
 	console *console
 	cluster *sim.Cluster
+	garbage *collector
 	dir     string
 	ranks   []*rank
 	outputs []*lineWriter // two of each rank
@@ -61,6 +63,10 @@ func simulate(ctx context.Context, c Config) (*Result, error) {
 	wasm, err := readModule(c.WasmPath, c.Replay)
 	if err != nil {
 		return nil, refusal(err)
+	}
+	if c.Env("GOMAXPROCS") == "" {
+		// Beside a guest, which may compute without end, the watch needs a turn.
+		runtime.GOMAXPROCS(max(2, runtime.GOMAXPROCS(0)))
 	}
 	l := &launcher{config: &c, runID: t.runIDOf(&c, wasm), console: &console{progress: c.Progress}}
 	l.noteLauncher()
@@ -96,34 +102,36 @@ func (l *launcher) noteLauncher() {
 
 // simulate runs the guests to their ends.
 func (l *launcher) simulate(ctx context.Context, t *target, wasm []byte) (*simulator, error) {
-	runtime, compiled, err := l.prepare(ctx, wasm)
+	vm, compiled, err := l.prepare(ctx, wasm)
 	if err != nil {
 		return nil, err
 	}
-	s := &simulator{config: l.config, target: t, console: l.console, dir: l.dir.path, stop: make(chan struct{})}
+	s := &simulator{config: l.config, target: t, console: l.console, dir: l.dir.path, stop: make(chan struct{}), garbage: newCollector()}
 	realBytes := int64(realBytesMax)
 	if l.config.Data {
 		realBytes = -1
 	}
-	s.cluster, err = sim.New(sim.Options{Preset: t.preset, Ranks: t.ranks, Seed: l.config.Seed, RealBytes: realBytes, GivenUp: s.givenUp})
+	s.cluster, err = sim.New(sim.Options{Preset: t.preset, Ranks: t.ranks, Seed: l.config.Seed, RealBytes: realBytes, GivenUp: s.givenUp, Between: s.garbage.between})
 	if err == nil {
-		err = s.open(&l.spec, runtime, compiled)
+		err = s.open(&l.spec, vm, compiled)
 	}
 	if err == nil && l.config.Ready != nil {
 		err = l.config.Ready(Start{RunID: l.runID, RunDir: l.dir.path, Device: "sim", Ranks: t.ranks})
 	}
 	if err != nil {
 		s.discard()
-		return nil, errors.Join(err, runtime.Close(ctx))
+		s.garbage.end()
+		return nil, errors.Join(err, vm.Close(ctx))
 	}
 	if s.run(ctx); !s.stuck {
-		err = runtime.Close(ctx)
+		s.garbage.end()
+		err = vm.Close(ctx)
 	}
 	return s, err
 }
 
 // open makes all ranks.
-func (s *simulator) open(common *spec, runtime *guest.Runtime, compiled wazero.CompiledModule) error {
+func (s *simulator) open(common *spec, vm *guest.Runtime, compiled wazero.CompiledModule) error {
 	records := max(1, min(recordsMax, simulatedRecordsMax/int64(s.target.ranks)))
 	opener := device.Opener{Name: "sim", Open: s.cluster.Open}
 	for i := range s.target.ranks {
@@ -135,7 +143,7 @@ func (s *simulator) open(common *spec, runtime *guest.Runtime, compiled wazero.C
 			return err
 		}
 		r := &rank{
-			spec: &own, recorder: recorder, runtime: runtime, guest: compiled, memory: runtime.NewMemory(), stop: s.stop, log: s.config.log,
+			spec: &own, recorder: recorder, runtime: vm, guest: compiled, memory: vm.NewMemory(), stop: s.stop, log: s.config.log,
 		}
 		stdout, stderr := s.console.lines(s.config, i, s.config.Stdout), s.console.lines(s.config, i, s.config.Stderr)
 		r.stdout, r.stderr = stdout, stderr
@@ -198,6 +206,7 @@ func (s *simulator) watch(ctx context.Context, done <-chan struct{}) (stuck bool
 		case <-overdue:
 			return true
 		case now := <-ticker.C:
+			s.garbage.look()
 			s.showProgress(s.console, &progress, now)
 			continue
 		case <-cancelled:

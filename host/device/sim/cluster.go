@@ -46,6 +46,9 @@ type Options struct {
 	// rank runs, before they are told, and while what they wait for stands in the
 	// lanes of their recorders. nil for nothing.
 	GivenUp func(cause error)
+	// Between is called by Run where no rank runs, before one goes on. nil for
+	// nothing.
+	Between func()
 }
 
 // Cluster is the simulated machine and all ranks' devices.
@@ -83,6 +86,7 @@ type Cluster struct {
 	runnable   fifo
 	aborted    atomic.Pointer[error]
 	givenUp    func(cause error)
+	between    func()
 
 	mu      sync.Mutex // outside Run
 	changed *sync.Cond
@@ -113,7 +117,7 @@ func New(o Options) (*Cluster, error) {
 		return nil, fmt.Errorf("%d ranks: a simulated cluster has 1 to %d", o.Ranks, RanksMax)
 	}
 	c := &Cluster{
-		preset: o.Preset, seed: o.Seed, ranks: o.Ranks, realBytes: o.RealBytes, givenUp: o.GivenUp,
+		preset: o.Preset, seed: o.Seed, ranks: o.Ranks, realBytes: o.RealBytes, givenUp: o.GivenUp, between: o.Between,
 		devices: make([]*Device, o.Ranks), comms: make(map[string]*group),
 	}
 	if c.realBytes > 0 {

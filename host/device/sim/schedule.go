@@ -110,6 +110,9 @@ func (c *Cluster) resumeRank(rank int) int {
 		return 0
 	}
 	c.stats.Switches++
+	if c.between != nil {
+		c.between()
+	}
 	if _, more := co.next(); more {
 		return 0
 	}
