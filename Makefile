@@ -92,6 +92,10 @@ bench-cost: ## price the sandbox and the recorder: what they add to an operation
 	@.ci/install go
 	$(GO) run ./runner/bench/cost
 
+.PHONY: validate
+validate: ## compare the simulator with published figures; VALIDATEFLAGS='-only NCCL', -json, -bands
+	$(GO) run ./host/device/sim/validate $(VALIDATEFLAGS)
+
 .PHONY: lint
 lint: ## vet and staticcheck
 	$(GO) vet ./...
