@@ -191,5 +191,5 @@ func forbiddenUse(file *sourceFile, pkg, name string) string {
 // mayTouchProcess holds for programs: ccrun itself, guests, and the tools of
 // developers.
 func mayTouchProcess(file *sourceFile) bool {
-	return file.pkg == "cmd/ccrun" || file.tree.Name.Name == "main" && (file.guest() || matchesAny([]string{"host/abi/gen/...", "host/coll/peers", "host/device/cpu/kernels/gen/...", "runner/bench/cost"}, file.pkg))
+	return file.pkg == "cmd/ccrun" || file.tree.Name.Name == "main" && (file.guest() || matchesAny([]string{"host/abi/gen/...", "host/coll/peers", "host/device/kernels/gen/...", "host/device/sim/peers", "host/device/sim/validate", "runner/bench/cost"}, file.pkg))
 }
