@@ -2,6 +2,7 @@ package preset
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -12,8 +13,10 @@ import (
 //
 //	parse    of a file's text: its error, or what differs from its base
 //	find     of names
-//	set      preset=NAME: assignments, one in each line
-//	honesty  of a file's text, then assignments after a line of "--"
+//	set      machine=M: assignments to testdata/M.yaml, one in each line
+//	honesty  machine=M: of testdata/M.yaml with more text, then assignments
+//	         after a line of "--"
+//	title    of a file's text: the first line of the same
 //	target   of what --device says
 func TestGolden(t *testing.T) {
 	datadriven.Walk(t, "testdata/golden", func(t *testing.T, path string) {
@@ -30,12 +33,16 @@ func TestGolden(t *testing.T) {
 					return p.Name + ": " + p.About
 				})
 			case "set":
-				var name string
-				d.ScanArgs(t, "preset", &name)
-				p := mustFind(t, name)
+				p, err := Parse("fixed.yaml", []byte(fixed(t, d)))
+				if err != nil {
+					d.Fatalf(t, "%v", err)
+				}
 				return eachLine(d.Input, func(line string) string { return goldenSet(p, line) })
 			case "honesty":
-				return goldenHonesty(d.Input)
+				return goldenHonesty(fixed(t, d) + d.Input)
+			case "title":
+				line, _, _ := strings.Cut(goldenHonesty(d.Input), "\n")
+				return line + "\n"
 			case "target":
 				return eachLine(d.Input, func(line string) string {
 					name, nodes, err := ParseTarget(line)
@@ -49,6 +56,17 @@ func TestGolden(t *testing.T) {
 			return ""
 		})
 	})
+}
+
+// fixed is the text of a preset that is not tuned, so that goldens stay.
+func fixed(t *testing.T, d *datadriven.TestData) string {
+	var machine string
+	d.ScanArgs(t, "machine", &machine)
+	text, err := os.ReadFile("testdata/" + machine + ".yaml")
+	if err != nil {
+		d.Fatalf(t, "%v", err)
+	}
+	return string(text)
 }
 
 func eachLine(text string, do func(string) string) string {

@@ -32,18 +32,28 @@ func (p *Preset) Set(assignment string) error {
 	if problem != nil {
 		return problem
 	}
-	source := "set to " + text
-	if k.x == nil {
-		source += ", was " + k.text(p)
-	}
+	was := p.before(k)
 	if problem := k.change(p, change); problem != nil {
 		return problem
 	}
-	p.Sources[name] = source
+	p.Sources[name] = "set to " + text + was
 	if !slices.Contains(p.Changed, name) {
 		p.Changed = append(p.Changed, name)
 	}
 	return nil
+}
+
+// before says what a number was before it was changed for the first time. Of
+// tables that would be too long.
+func (p *Preset) before(k *key) string {
+	const was = ", was "
+	switch _, first, again := strings.Cut(p.Sources[k.name], was); {
+	case k.x != nil:
+		return ""
+	case again && slices.Contains(p.Changed, k.name):
+		return was + first
+	}
+	return was + k.text(p)
 }
 
 // changer is what an assignment's right side does with a value.
