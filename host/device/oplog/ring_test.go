@@ -16,9 +16,7 @@ type ring struct {
 	chunk       int64 // bytes of a rank's part
 	slices      int64
 	header      int64 // bytes ahead of the parts
-	scratch     bool  // the data lies behind a scratch region in the same buffer
 	device      device.Device
-	exchange    device.Exchange
 	publish     func(name string, v op.View, bytes int64) error
 	lookup      func(peer int, name string) (op.Buffer, error)
 	stream      device.Stream
@@ -53,8 +51,7 @@ func (r *ring) exchangeShares(x device.Exchange) {
 }
 
 func (r *ring) run() (err error) {
-	n, bytes := int64(r.size), int64(0)
-	bytes = 2*r.header + 2*n*r.chunk
+	bytes := 2*r.header + 2*int64(r.size)*r.chunk
 	if r.data, err = r.device.Alloc(bytes); err != nil {
 		return err
 	}
@@ -88,7 +85,10 @@ func (r *ring) run() (err error) {
 	if err := r.stream.Sync(device.Forever); err != nil {
 		return err
 	}
-	return r.device.Barrier(device.Forever)
+	if err := r.device.Barrier(device.Forever); err != nil {
+		return err
+	}
+	return r.stream.Close()
 }
 
 // step moves all slices of one step.
