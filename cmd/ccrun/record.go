@@ -1,21 +1,27 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ccrun/ccrun/host/device/oplog"
 	"github.com/ccrun/ccrun/runner"
 )
 
 // recordOptions are the flags of a recording.
 type recordOptions struct {
 	*runOptions
-	file string
+	file   string
+	expand bool
 }
 
 func recordCommand(s *state) *cli.Command {
@@ -27,6 +33,8 @@ func recordCommand(s *state) *cli.Command {
 		Description: `   ccrun record -n 4 -o ring.oplog ring_allgather.wasm -bytes 64KiB
    ccrun replay ring.oplog
    ccrun replay --device sim:h100 ring.oplog
+   ccrun record --expand -n 4096 -o big.oplog ring_allgather.wasm -bytes 64KiB
+   ccrun replay --device sim:h100x512 --trace collective big.oplog
 
 The log is text, a line for each call of each rank, with the function of the
 workflow that made it: buffers, shares, streams, events, operations, barriers,
@@ -35,9 +43,17 @@ into buffers is not in it, nor what it computed between its calls.
 
 A run that ends badly is recorded as far as it came. The other flags are those of
 ccrun run.
+
+--expand runs no run: it asks the workflows of a few ranks what they would do, on
+a device that does nothing, and finds the one program that all -n ranks share, in
+which offsets and peers depend on the rank as in {4096*(r+1)}: modulo the number
+of ranks. Further ranks are held against it. So thousands of ranks can be
+simulated at the cost of none. A workflow whose ranks are not alike, or that looks
+at data or at the time, is refused.
 `,
 		Flags: append([]cli.Flag{
 			textFlag(&o.file, "", "write the log to `FILE` (default: the workflow's name with .oplog)", "o"),
+			boolFlag(&o.expand, "find the program of all ranks from what a few of them do, without a run", "expand"),
 		}, o.flagsWithout("out")...),
 		Action: func(c *cli.Context) error {
 			o.opTimeoutGiven = c.IsSet("op-timeout")
@@ -61,6 +77,9 @@ func (o *recordOptions) record(ctx context.Context, s *state, args cli.Args) err
 		file = strings.TrimSuffix(filepath.Base(workflow), ".wasm") + ".oplog"
 	}
 	c := o.config(s, workflow, args.Tail())
+	if o.expand {
+		return o.expanded(ctx, s, c, file)
+	}
 	c.Record = true
 	var failed error
 	err := s.carryOut(ctx, o.runOptions, c, func(result *runner.Result) {
@@ -70,6 +89,48 @@ func (o *recordOptions) record(ctx context.Context, s *state, args cli.Args) err
 	})
 	if err == nil {
 		err = failed
+	}
+	return err
+}
+
+// expanded writes the log of all ranks that a few of them tell of.
+func (o *recordOptions) expanded(parent context.Context, s *state, c runner.Config, file string) error {
+	if c.Ranks == 0 {
+		return usageError{"--expand needs a number of ranks", "ccrun record --expand -n 4096 " + c.WasmPath}
+	}
+	if err := o.algorithms.fromEnvironment(s.env); err != nil {
+		return err
+	}
+	c.Algorithms = o.algorithms.table
+	var over atomic.Bool
+	ctx, stop := interruptibleUntil(parent, s, &over)
+	defer stop()
+	x, err := runner.Expand(ctx, c)
+	if err != nil {
+		return cmp.Or(context.Cause(ctx), err)
+	}
+	over.Store(true)
+	if err := writeLog(x.Log, file); err != nil {
+		return fmt.Errorf("log: %w", err)
+	}
+	if !o.silent {
+		fmt.Fprintf(s.stderr, "ccrun: operations written: %s: %d calls of each of %d ranks, from %d of them\n", file, x.Calls, c.Ranks, x.Sampled)
+	}
+	return nil
+}
+
+// writeLog writes a log, all of it or nothing.
+func writeLog(log *oplog.Log, path string) error {
+	part, err := os.Create(path + ".part")
+	if err != nil {
+		return err
+	}
+	err = errors.Join(log.Write(part), part.Close())
+	if err == nil {
+		err = os.Rename(part.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(part.Name()) // the first error is worth more
 	}
 	return err
 }
