@@ -110,7 +110,10 @@ func printJSON(w io.Writer, results []result) error {
 	}{results})
 }
 
-// printBands writes lines for presets' validation lists. Errors are rounded up.
+// rounded is the error in whole thousandths, upwards, and never none.
+func (b *band) rounded() float64 { return max(1, math.Ceil(b.Error*1000)) / 1000 }
+
+// printBands writes presets' validation lists.
 func printBands(w io.Writer, results []result) error {
 	last := ""
 	for _, b := range bands(results) {
@@ -118,7 +121,7 @@ func printBands(w io.Writer, results []result) error {
 			fmt.Fprintf(w, "# %s.yaml\nvalidation:\n", b.Preset)
 			last = b.Preset
 		}
-		_, err := fmt.Fprintf(w, "  - {what: %q, error: %.3f, held_out: %v, source: %q}\n", b.What, math.Ceil(b.Error*1000)/1000, b.HeldOut, b.Source)
+		_, err := fmt.Fprintf(w, "  - {what: %q, error: %.3f, held_out: %v, source: %q}\n", b.What, b.rounded(), b.HeldOut, b.Source)
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/ccrun/ccrun/host/device/sim/preset"
 )
@@ -77,26 +78,41 @@ type band struct {
 	HeldOut              bool
 }
 
-// bands gives, for each group and preset, the largest error of the rows that
+// bands gives, for each preset, the largest error of each group's rows that
 // are held out and of those that something was fitted to, in the rows' order.
-// Rows that needed a changed preset say nothing of the preset as it is.
+// Rows that needed a changed preset make a band of their own that says so.
 func bands(results []result) []band {
-	var all []band
+	var presets []string
 	for _, r := range results {
-		if len(r.Set) > 0 {
-			continue
-		}
-		at := -1
-		for i := range all {
-			if all[i].Preset == r.Preset && all[i].What == r.Group && all[i].HeldOut == r.HeldOut {
-				at = i
+		index(&presets, r.Preset)
+	}
+	var all []band
+	for _, preset := range presets {
+		for _, r := range results {
+			if r.Preset == preset {
+				all = widen(all, &r)
 			}
 		}
-		if at < 0 {
-			at = len(all)
-			all = append(all, band{Preset: r.Preset, What: r.Group, Source: r.Source, HeldOut: r.HeldOut})
-		}
-		all[at].Error = max(all[at].Error, math.Abs(r.Error))
 	}
 	return all
+}
+
+// widen adds a row to the band that it belongs to.
+func widen(all []band, r *result) []band {
+	b := band{Preset: r.Preset, What: r.Group, Source: r.Source, HeldOut: r.HeldOut, Error: math.Abs(r.Error)}
+	if len(r.Set) > 0 {
+		b.What += ", with " + strings.Join(r.Set, ", ")
+	}
+	for i := range all {
+		known := &all[i]
+		if known.Preset != b.Preset || known.What != b.What || known.HeldOut != b.HeldOut {
+			continue
+		}
+		known.Error = max(known.Error, b.Error)
+		if !strings.Contains(known.Source, b.Source) {
+			known.Source += "; " + b.Source
+		}
+		return all
+	}
+	return append(all, b)
 }

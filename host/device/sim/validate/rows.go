@@ -87,13 +87,13 @@ func otherRows() []row {
 	fourNodes := allReduceRow("h200", 32, 16*gib, 365, "16 GiB on 4 x 8 H200, rings only", "", "ml-engineering (stas00), 4 x 8 H200 with EFA")
 	fourNodes.set = []string{"nccl.nvls.nodes=1"}
 	return slices.Concat(
-		inGroup("NCCL on other machines, large, busbw",
+		inGroup("NCCL on vectors of 16 GiB, busbw",
 			allReduceRow("h100", 8, 16*gib, 478, "16 GiB on 8 H100", "nccl.nvls.bandwidth", "Azure's benchmark guide: 478.9; nccl issue 1264: 476 to 480"),
 			allReduceRow("a100", 8, 16*gib, 233, "16 GiB on 8 A100", "nccl.bandwidth", "ml-engineering (stas00), Azure's benchmark guide: 231 to 235"),
 			allReduceRow("b200", 8, 16*gib, 842, "16 GiB on 8 B200", "nccl.nvls.bandwidth", "ml-engineering (stas00); Azure guide issue 7: 838 to 846"),
 			fourNodes,
 		),
-		inGroup("NCCL, small, whole operation",
+		inGroup("NCCL on small vectors, whole operation",
 			small("h100", "all_reduce 8 B, 8 GPUs, bare", op.AllReduce, 8, 12.5, "nccl-tests on an H20 node, DeepEP issue 303 (8 ranks presumed)", bare),
 			small("h100", "all_gather 32 B, 8 GPUs, bare", op.AllGather, 32, 10.5, "nccl-tests on an H20 node, DeepEP issue 303 (8 ranks presumed)", bare),
 			small("h100", "all_reduce 64 KiB, 8 H100", op.AllReduce, 64*kib, 28.5, "Azure's benchmark guides, H100 and H200: 26 to 31 us up to 256 KiB"),

@@ -18,7 +18,8 @@ import (
 // A row that comes within its bound has to leave the list.
 var knownMissed = []string{}
 
-// TestRows simulates every row: those that are as close as promised stay so.
+// TestRows simulates every row: those that are as close as promised stay so,
+// and the presets say of themselves what the rows say of them.
 func TestRows(t *testing.T) {
 	results, err := simulate("")
 	if err != nil {
@@ -34,6 +35,25 @@ func TestRows(t *testing.T) {
 	for _, what := range knownMissed {
 		if !slices.ContainsFunc(results, func(r result) bool { return r.What == what }) {
 			t.Errorf("no row %q", what)
+		}
+	}
+	checkPresets(t, bands(results))
+}
+
+// checkPresets compares presets' validation lists with the bands.
+func checkPresets(t *testing.T, all []band) {
+	t.Helper()
+	lists := make(map[string][]preset.Band)
+	for _, b := range all {
+		lists[b.Preset] = append(lists[b.Preset], preset.Band{What: b.What, Error: b.rounded(), HeldOut: b.HeldOut, Source: b.Source})
+	}
+	for name, want := range lists {
+		p, err := preset.Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(p.Validation, want) {
+			t.Errorf("%s.yaml says\n%+v\nof its validation, the rows say\n%+v\n\tput in what -bands prints", name, p.Validation, want)
 		}
 	}
 }
@@ -115,15 +135,17 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// TestBands: the worst of each kind, and nothing from changed presets.
+// TestBands: the worst of each kind, apart for changed presets, preset by
+// preset.
 func TestBands(t *testing.T) {
 	got := bands([]result{
 		{Preset: "a", Group: "g", Error: 0.1, HeldOut: true, Source: "s"},
-		{Preset: "a", Group: "g", Error: -0.2, HeldOut: true, Source: "s"},
+		{Preset: "b", Group: "g", Error: 0.3, HeldOut: true, Source: "s"},
+		{Preset: "a", Group: "g", Error: -0.2, HeldOut: true, Source: "u"},
 		{Preset: "a", Group: "g", Error: 0.05, Source: "s"},
-		{Preset: "a", Group: "g", Error: 0.9, Set: []string{"x=1"}, HeldOut: true},
+		{Preset: "a", Group: "g", Error: 0.9, Set: []string{"x=1", "y=2"}, HeldOut: true, Source: "s"},
 	})
-	want := []band{{"a", "g", "s", 0.2, true}, {"a", "g", "s", 0.05, false}}
+	want := []band{{"a", "g", "s; u", 0.2, true}, {"a", "g", "s", 0.05, false}, {"a", "g, with x=1, y=2", "s", 0.9, true}, {"b", "g", "s", 0.3, true}}
 	if !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
