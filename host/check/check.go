@@ -20,7 +20,8 @@ func Check(s *Schedule, statesMax int) (*Result, error) {
 		return nil, err
 	}
 	c := &collector{}
-	e := &explorer{plan: newPlan(s), most: statesMax}
+	p := newPlan(s)
+	e := &explorer{plan: p, most: statesMax, messagesCompete: p.messagesCompete()}
 	e.explore(c.visit)
 	result := &Result{Operations: s.Operations(), Orders: c.orders, States: e.states, Complete: e.complete}
 	slices.SortStableFunc(c.findings, func(a, b Finding) int { return int(a.Class) - int(b.Class) })

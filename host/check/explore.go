@@ -11,13 +11,13 @@ func (r *run) rivals(stream int, s *step) bool {
 	switch {
 	case s.Kind == Signal:
 		for _, other := range r.plan.slots[s.object].signals {
-			if other.stream != stream && r.pending(other) && r.conflict(s, other) {
+			if other.stream != stream && r.pending(other) && r.conflict(s, other) && !r.precedes(s, other) {
 				return true
 			}
 		}
 	case s.isMessage():
 		for _, other := range r.sameEnd(s) {
-			if other.stream != stream && r.pending(other) {
+			if other.stream != stream && r.pending(other) && !r.precedes(s, other) {
 				return true
 			}
 		}
@@ -52,26 +52,90 @@ func (r *run) choices() []choice {
 			all = append(all, choice{i, s.at})
 		}
 	}
+	return all
+}
+
+// pick gives choices that nothing which comes later competes with: those of one
+// place, if there is one whose competitors have all arrived or cannot arrive
+// before one of them is done, and all choices otherwise.
+func (e *explorer) pick(r *run, all []choice) []choice {
+	always := func(*step) bool { return true }
 	for _, c := range all {
-		if group := r.competitors(all, c); group != nil {
+		if group := r.competitors(all, c, always); group != nil {
+			return group
+		}
+	}
+	if len(all) == 1 || e.messagesCompete {
+		return all
+	}
+	for _, c := range all {
+		if e.ahead > aheadFactor*e.most {
+			break
+		}
+		if group := r.competitors(all, c, e.without(c)); group != nil {
 			return group
 		}
 	}
 	return all
 }
 
+// aheadFactor bounds what is spent on looking ahead, in states.
+const aheadFactor = 20
+
+// without looks what can be done while one choice is not: it tells of an
+// operation whether that can come first. Since doing one thing never forbids
+// another where no messages compete, one order shows it.
+func (e *explorer) without(c choice) func(*step) bool {
+	r := newRun(e.plan, aheadFactor*e.most)
+	for i := range e.path {
+		r.settle()
+		r.stepStream(e.path[i].choices[e.path[i].taken].stream, true)
+	}
+	r.settle()
+	r.held = c.stream
+	for moved := true; moved; {
+		moved = false
+		for i := range r.streams {
+			if r.stepStream(i, true) {
+				moved = true
+			}
+		}
+		r.settle()
+	}
+	e.ahead += r.steps
+	return func(s *step) bool { return !r.pending(s) || r.nextOf(s.stream) == s }
+}
+
+// messagesCompete reports whether there is a channel on which the order of
+// messages is open.
+func (p *plan) messagesCompete() bool {
+	for i := range p.channels {
+		for _, end := range [][]*step{p.channels[i].sends, p.channels[i].recvs} {
+			for k := 1; k < len(end); k++ {
+				if before := end[k-1]; before.stream != end[k].stream && !p.precedes(before, end[k]) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
 // competitors lists the choices that compete with one, itself included, if they
-// are all that ever will: nil if some have not arrived.
-func (r *run) competitors(all []choice, c choice) []choice {
+// are all that ever will: nil if some have not arrived and can.
+func (r *run) competitors(all []choice, c choice, can func(*step) bool) []choice {
 	s := r.plan.stepOf(c)
 	group := []choice{c}
 	for _, other := range r.plan.rivalsOf(s) {
-		if other.stream == c.stream || !r.pending(other) || s.Kind == Signal && !r.conflict(s, other) {
+		if other.stream == c.stream || !r.pending(other) || r.precedes(s, other) || s.Kind == Signal && !r.conflict(s, other) {
 			continue
 		}
 		at := slices.IndexFunc(all, func(o choice) bool {
 			return o.stream == other.stream && r.plan.stepOf(o).competes(s)
 		})
+		if at < 0 && !can(other) {
+			continue
+		}
 		if at < 0 {
 			return nil
 		}
@@ -111,7 +175,11 @@ type explorer struct {
 	path     []node
 	states   int
 	most     int
+	ahead    int // what was spent on looking ahead
 	complete bool
+	// messagesCompete says that there is a channel on which the order of messages
+	// is open.
+	messagesCompete bool
 }
 
 // explore calls visit with a run of each trace, up to a bound, until it says
@@ -165,7 +233,7 @@ func (e *explorer) run() (r *run, end ending) {
 				return r, endWhole
 			}
 			n := node{asleep: asleep}
-			for _, c := range choices {
+			for _, c := range e.pick(r, choices) {
 				if !slices.Contains(asleep, c) {
 					n.choices = append(n.choices, c)
 				}

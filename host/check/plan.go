@@ -11,10 +11,11 @@ type step struct {
 	rank  int
 	index int // in the record of its rank
 
-	stream int // index of the stream that it is submitted to, or that it waits for; -1 if none
-	at     int // its place in that stream; of SyncStream how many operations it waits for
-	object int // index of the slot, channel, communicator, key or barrier; of waits for events the stream of the record
-	number int // of a barrier, or of the first call; of waits for events the place of the record, -1 if there is none
+	stream int      // index of the stream that it is submitted to, or that it waits for; -1 if none
+	at     int      // its place in that stream; of SyncStream how many operations it waits for
+	object int      // index of the slot, channel, communicator, key or barrier; of waits for events the stream of the record
+	after  progress // of operations that may compete: what is done before it, see [plan.orderRank]
+	number int      // of a barrier, or of the first call; of waits for events the place of the record, -1 if there is none
 }
 
 // slotKey is a slot that one rank raises at another, or a channel.
@@ -45,6 +46,7 @@ type plan struct {
 
 type streamPlan struct {
 	rank, number int
+	local        int // counts the streams of the rank
 	steps        []*step
 }
 
@@ -80,13 +82,15 @@ type planner struct {
 	commOf    map[string]int
 	keyOf     map[shareKey]int
 	barriers  []int // by rank
-	recorded  map[streamKey]*step
+	// streamCount is how many streams a rank has so far.
+	streamCount []int
+	recorded    map[streamKey]*step
 }
 
 func newPlan(s *Schedule) *plan {
 	p := &planner{
 		plan: plan{Schedule: s}, streamOf: map[streamKey]int{}, slotOf: map[slotKey]int{}, channelOf: map[slotKey]int{},
-		commOf: map[string]int{}, keyOf: map[shareKey]int{}, barriers: make([]int, len(s.Ranks)), recorded: map[streamKey]*step{},
+		commOf: map[string]int{}, keyOf: map[shareKey]int{}, barriers: make([]int, len(s.Ranks)), streamCount: make([]int, len(s.Ranks)), recorded: map[streamKey]*step{},
 	}
 	for rank := range s.Ranks {
 		actions := s.Ranks[rank].Actions
@@ -96,6 +100,7 @@ func newPlan(s *Schedule) *plan {
 			p.add(steps[i])
 		}
 		p.guests = append(p.guests, steps)
+		p.orderRank(steps)
 	}
 	for i := range p.slots {
 		slot := &p.slots[i]
@@ -168,7 +173,8 @@ func (p *planner) stream(rank, number int) int {
 	key := streamKey{rank, number}
 	if _, ok := p.streamOf[key]; !ok {
 		p.streamOf[key] = len(p.streams)
-		p.streams = append(p.streams, streamPlan{rank: rank, number: number})
+		p.streams = append(p.streams, streamPlan{rank: rank, number: number, local: p.streamCount[rank]})
+		p.streamCount[rank]++
 	}
 	return p.streamOf[key]
 }

@@ -126,3 +126,26 @@ func TestAgreesWithTheOracle(t *testing.T) {
 		t.Error("the schedules show too little")
 	}
 }
+
+// TestOrdersDoNotMultiply holds that places which are open at the same time do
+// not multiply each other's orders, where only one order is possible at each:
+// rounds of a ring whose streams take turns, held together by credits alone.
+func TestOrdersDoNotMultiply(t *testing.T) {
+	const size, turns = 12, 6
+	s := &Schedule{Ranks: make([]Rank, size)}
+	for rank := range size {
+		next, prev := (rank+1)%size, (rank+size-1)%size
+		add := func(a Action) { s.Ranks[rank].Actions = append(s.Ranks[rank].Actions, a) }
+		for turn := range turns {
+			stream := 1 + turn%2
+			add(Action{Kind: Wait, Stream: stream, Peer: next, Slot: 1, Value: uint64(turn)})
+			add(Action{Kind: Signal, Stream: stream, Peer: next, Slot: 0, Value: uint64(turn + 1)})
+			add(Action{Kind: Wait, Stream: 3, Peer: prev, Slot: 0, Value: uint64(turn + 1)})
+			add(Action{Kind: Signal, Stream: 3, Peer: prev, Slot: 1, Value: uint64(turn + 1)})
+		}
+	}
+	result, err := Check(s, 100_000)
+	if err != nil || !result.Complete || result.Orders != 1 || len(result.Findings) > 0 {
+		t.Errorf("%v, %+v", err, result)
+	}
+}

@@ -14,6 +14,7 @@ type run struct {
 	barriers []meeting
 	chains   int
 	memory   memory
+	held     int // the stream that does nothing, -1 for none
 
 	steps    int // that were carried out
 	stepsMax int
@@ -88,7 +89,7 @@ func newRun(p *plan, stepsMax int) *run {
 	r := &run{
 		plan: p, guests: make([]guestState, len(p.guests)), streams: make([]streamState, len(p.streams)),
 		slots: make([]slotState, len(p.slots)), channels: make([]channelState, len(p.channels)),
-		comms: make([]commState, len(p.comms)), keys: make([]moment, p.keys), stepsMax: stepsMax,
+		comms: make([]commState, len(p.comms)), keys: make([]moment, p.keys), stepsMax: stepsMax, held: -1,
 	}
 	for i := range r.guests {
 		r.guests[i].moment = r.newChain()

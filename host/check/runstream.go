@@ -40,7 +40,7 @@ func (r *run) stepStream(i int, picked bool) bool {
 func (r *run) nextOf(i int) *step {
 	r.advance(i)
 	stream := &r.streams[i]
-	if stream.next == len(stream.submitted) {
+	if stream.next == len(stream.submitted) || i == r.held {
 		return nil
 	}
 	s := r.plan.streams[i].steps[stream.next]
