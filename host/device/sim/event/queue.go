@@ -37,7 +37,7 @@ const chunkEvents = 15
 
 type chunk struct {
 	events [chunkEvents]Event
-	next   int32 // index of the next chunk of the bucket or the free list; 0 for none
+	next   int32 // chunk of the bucket or of the free list, if there is one
 	_      [3]int32
 }
 
@@ -45,7 +45,7 @@ type chunk struct {
 type bucket struct {
 	min         int64 // earliest time in it
 	first, last int32 // chunks
-	begin, end  int32 // of the events in the first chunk, in the last one
+	begin, end  int32 // of the events in the first chunk, in the last one; begin is 0 but on level 0
 	count       int32
 }
 
@@ -115,18 +115,17 @@ func (q *Queue) spread(level, digit int) (earliest Event) {
 	q.vacate(level, digit)
 	found := false
 	for b.count > 0 {
-		part := q.chunks[b.first] // a copy: place may take the chunk or move the pool
-		end := min(b.begin+b.count, chunkEvents)
-		b.count -= end - b.begin
+		// Place may use the chunk again, but then writes behind what has been read.
+		events := q.chunks[b.first].events[:min(b.count, chunkEvents)]
+		b.count -= int32(len(events))
 		b.first = q.release(b.first)
-		for _, e := range part.events[b.begin:end] {
+		for _, e := range events {
 			if e.At == b.min && !found {
 				earliest, found = e, true
 				continue
 			}
 			q.place(e)
 		}
-		b.begin = 0
 	}
 	return earliest
 }
@@ -163,11 +162,10 @@ func (q *Queue) vacate(level, digit int) {
 	}
 }
 
-// take returns a chunk for use, with no next one.
+// take returns a chunk for use.
 func (q *Queue) take() int32 {
 	if c := q.free; c != 0 {
 		q.free = q.chunks[c].next
-		q.chunks[c].next = 0
 		return c
 	}
 	if len(q.chunks) == 0 {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"unsafe"
 )
 
 // sorted is the oracle: a list that is sorted again after each push.
@@ -103,6 +104,109 @@ func TestOrder(t *testing.T) {
 			}
 			w.drain(t)
 		})
+	}
+}
+
+// TestTimesNeverGoBack: what is pushed into the past happens now, after what is
+// there already.
+func TestTimesNeverGoBack(t *testing.T) {
+	var q Queue
+	q.Push(Event{At: -5, Target: 1})
+	q.Push(Event{At: 100, Target: 2})
+	q.Push(Event{At: 0, Target: 3})
+	for _, want := range []Event{{At: 0, Target: 1}, {At: 0, Target: 3}, {At: 100, Target: 2}} {
+		if got, _ := q.Pop(); got != want {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+	}
+	q.Push(Event{At: 100, Target: 4})
+	q.Push(Event{At: 99, Target: 5})
+	for _, want := range []Event{{At: 100, Target: 4}, {At: 100, Target: 5}} {
+		if got, _ := q.Pop(); got != want {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+	}
+}
+
+// TestPeekBindsNothing: after a look at a late event an earlier one may come.
+func TestPeekBindsNothing(t *testing.T) {
+	var q Queue
+	q.Push(Event{At: 1 << 40})
+	q.Push(Event{At: 1<<40 + 1})
+	if at, ok := q.Peek(); at != 1<<40 || !ok {
+		t.Errorf("Peek: %d, %v", at, ok)
+	}
+	q.Push(Event{At: 3})
+	if e, _ := q.Pop(); e.At != 3 {
+		t.Errorf("Pop: %d, want 3", e.At)
+	}
+}
+
+// TestPoolIsBounded: however long the queue runs and whichever levels its events
+// pass, it holds room for those that are pending and a little per bucket, and
+// allocates nothing in the end.
+func TestPoolIsBounded(t *testing.T) {
+	const pending = 2000
+	r := rand.New(rand.NewPCG(6, 6))
+	var q Queue
+	for range pending {
+		q.Push(Event{})
+	}
+	run := func() {
+		for range 20 * pending {
+			e, _ := q.Pop()
+			e.At += r.Int64N(1 << (1 + r.IntN(44)))
+			q.Push(e)
+		}
+	}
+	for range 10 {
+		run()
+	}
+	if most := pending/chunkEvents + 2*levels*digits; len(q.chunks) > most {
+		t.Errorf("%d chunks for %d events, want at most %d", len(q.chunks), pending, most)
+	}
+	for range 50 {
+		for q.Len() > 0 {
+			q.Pop()
+		}
+		for range pending {
+			q.Push(Event{})
+		}
+	}
+	held := len(q.chunks)
+	if most := pending/chunkEvents + 2*levels*digits; held > most {
+		t.Errorf("%d chunks for %d events of one time, want at most %d", held, pending, most)
+	}
+	for range 10 {
+		run()
+	}
+	if len(q.chunks) > held+held/10 {
+		t.Errorf("the pool grew from %d to %d chunks", held, len(q.chunks))
+	}
+	steady := func() {
+		for range pending {
+			e, _ := q.Pop()
+			e.At += 1000 + int64(e.Target)
+			q.Push(e)
+		}
+	}
+	steady()
+	if allocs := testing.AllocsPerRun(10, steady); allocs != 0 {
+		t.Errorf("%g allocations per %d events", allocs, pending)
+	}
+}
+
+// TestSizes: an event is two words, a chunk four cache lines, and a queue that
+// holds little is little.
+func TestSizes(t *testing.T) {
+	if size := unsafe.Sizeof(Event{}); size != 16 {
+		t.Errorf("an event has %d bytes", size)
+	}
+	if size := unsafe.Sizeof(chunk{}); size != 256 {
+		t.Errorf("a chunk has %d bytes", size)
+	}
+	if size := unsafe.Sizeof(Queue{}); size > 32<<10 {
+		t.Errorf("a queue has %d bytes", size)
 	}
 }
 
