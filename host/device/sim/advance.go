@@ -44,6 +44,12 @@ func (s *stream) carryOut(t *task) (done bool) {
 		return s.awaitSlot(t)
 	case op.Signal:
 		s.cluster.send(d, t)
+		if d.longer != nil {
+			t.engaged = true
+			if s.holdUp(t) {
+				return false
+			}
+		}
 		s.finish(t, flight.StatusOK)
 		return true
 	case op.EventRecord:
@@ -75,14 +81,14 @@ func (s *stream) work(t *task) {
 	dm := &c.machineDemand
 	dm.reset()
 	c.machine.demand(dm, s.device.rank, t)
-	if dm.engine != nil && !dm.engine.takeEngine(s, id, dm) {
+	if dm.copies && !s.device.takeEngine(s, id) {
 		return
 	}
 	c.begin(id, dm)
 }
 
 // takeEngine gives a copy engine to a job, or queues its stream for one.
-func (d *Device) takeEngine(s *stream, id int32, _ *demand) bool {
+func (d *Device) takeEngine(s *stream, id int32) bool {
 	if most := d.cluster.preset.Launch.Engines; most > 0 && d.engines >= most {
 		d.cluster.jobs.give(id)
 		d.queued = append(d.queued, s)
@@ -96,13 +102,13 @@ func (d *Device) takeEngine(s *stream, id int32, _ *demand) bool {
 // releaseEngine gives it to the stream that has waited longest.
 func (d *Device) releaseEngine() {
 	d.engines--
-	if len(d.queued) == 0 {
-		return
-	}
-	s := d.queued[0]
-	d.queued = append(d.queued[:0], d.queued[1:]...)
-	if s.head < s.tail && s.failed == nil {
-		s.work(s.at(s.head))
+	for len(d.queued) > 0 {
+		s := d.queued[0]
+		d.queued = append(d.queued[:0], d.queued[1:]...)
+		if s.failed == nil && s.head < s.tail {
+			s.work(s.at(s.head))
+			return
+		}
 	}
 }
 

@@ -139,6 +139,10 @@ func (s *stream) stale(t *task) error {
 // apply has the effect of an operation on bytes. A phantom has none, and makes
 // what is written from it one.
 func (d *Device) apply(t *task) {
+	if t.kind == op.Signal {
+		d.cluster.send(d, t)
+		return
+	}
 	if t.bytes == 0 && t.kind != op.Digest && t.kind != op.Verify && t.kind != op.Gemm {
 		return
 	}

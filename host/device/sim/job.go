@@ -31,9 +31,10 @@ const (
 // demand is what a piece of work asks of the machine.
 type demand struct {
 	alpha  int64 // picoseconds, beside the flows
+	hop    int64 // picoseconds that the way of the last byte adds
 	flows  [flowsMax]flow
 	count  int
-	engine *Device // whose copy engine it needs, nil if none
+	copies bool // it needs a copy engine of the rank
 }
 
 // flow is an amount that goes over links.
@@ -43,7 +44,7 @@ type flow struct {
 	count         int
 }
 
-func (d *demand) reset() { d.alpha, d.count, d.engine = 0, 0, nil }
+func (d *demand) reset() { d.alpha, d.hop, d.count, d.copies = 0, 0, 0, false }
 
 // add begins another flow of a demand.
 func (d *demand) add(amount, limit float64) *flow {
@@ -65,9 +66,9 @@ func (f *flow) over(l network.Link) *flow {
 // after its fixed time.
 func (c *Cluster) begin(id int32, d *demand) {
 	j := c.jobs.at(id)
-	j.alpha, j.flows = d.alpha, int32(d.count)
+	j.alpha, j.flows = d.alpha+d.hop, int32(d.count)
 	if d.count == 0 {
-		c.queue.Push(newEvent(c.now+d.alpha, evJob, uint32(id)))
+		c.queue.Push(newEvent(c.now+j.alpha, evJob, uint32(id)))
 		return
 	}
 	for i := range d.flows[:d.count] {

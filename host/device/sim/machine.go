@@ -17,6 +17,8 @@ type machine interface {
 	// comes, and how it is carried out; ok is false if calls are carried out
 	// step by step.
 	callModel(call nccl.Call) (choice nccl.Choice, ok bool)
+	// raisePicos is what a signal takes of its stream's time before it leaves.
+	raisePicos() int64
 	// signalPicos is how long a signal is on its way.
 	signalPicos(from, to int) int64
 	barrierPicos() int64

@@ -28,6 +28,7 @@ func newCores(c *Cluster) *cores {
 }
 
 func (m *cores) core(rank int) network.Link { return m.links[rank%len(m.links)] }
+func (m *cores) raisePicos() int64          { return 0 }
 func (m *cores) callPicos() int64           { return picos(m.preset.Host.Call) }
 func (m *cores) wakePicos() int64           { return picos(m.preset.Host.Wake) }
 func (m *cores) node(int) int               { return 0 }

@@ -15,13 +15,13 @@ import (
 // each node has links to its leaf switch, each leaf to the spine, where the
 // preset oversubscribes them.
 type gpus struct {
-	preset                         *preset.Preset
-	perNode                        int
-	ports                          []port
-	nics                           []duplex // by node and NIC
-	up                             []duplex // by node, to the leaf; nil if not oversubscribed
-	spine                          []duplex // by leaf
-	call, wake, near, kernel, copy int64
+	preset                                 *preset.Preset
+	perNode                                int
+	ports                                  []port
+	nics                                   []duplex // by node and NIC
+	up                                     []duplex // by node, to the leaf; nil if not oversubscribed
+	spine                                  []duplex // by leaf
+	call, wake, near, kernel, copy, signal int64
 }
 
 // port is what a GPU has of its own.
@@ -41,7 +41,7 @@ func newGPUs(c *Cluster) *gpus {
 	p := c.preset
 	g := &gpus{
 		preset: p, perNode: p.Node.Ranks, call: picos(p.Host.Call), wake: picos(p.Host.Wake),
-		near: picos(p.NVLink.Latency), kernel: picos(p.Launch.Kernel), copy: picos(p.Launch.Copy),
+		near: picos(p.NVLink.Latency), kernel: picos(p.Launch.Kernel), copy: picos(p.Launch.Copy), signal: picos(p.Launch.Signal),
 	}
 	if g.perNode <= 0 {
 		g.perNode = c.ranks
@@ -80,6 +80,7 @@ func newGPUs(c *Cluster) *gpus {
 	return g
 }
 
+func (g *gpus) raisePicos() int64 { return g.signal }
 func (g *gpus) callPicos() int64  { return g.call }
 func (g *gpus) wakePicos() int64  { return g.wake }
 func (g *gpus) node(rank int) int { return int(g.ports[rank].node) }
@@ -132,7 +133,7 @@ func (g *gpus) path(d *demand, from, to int, bytes int64, limit float64) {
 		f.over(g.up[b.node].in)
 	}
 	f.over(g.nics[b.nic].in)
-	d.alpha = max(d.alpha, g.hopPicos(from, to))
+	d.hop = max(d.hop, g.hopPicos(from, to))
 }
 
 // local adds passes over a rank's own memory.
@@ -149,16 +150,9 @@ func (g *gpus) demand(d *demand, rank int, t *task) {
 	case op.Get, op.Copy, op.Recv:
 		g.transfer(d, t.src.buf.rank(), rank, t.bytes)
 	case op.Reduce:
-		own := int64(1)
-		for i := range int(t.sources) {
-			if b := t.source(i).buf; b.rank() == rank {
-				own++
-			} else {
-				g.path(d, b.rank(), rank, t.bytes, g.preset.NVLink.Kernel)
-			}
-		}
-		g.local(d, rank, float64(own*t.bytes))
-		d.alpha += g.kernel
+		g.reduce(d, rank, t)
+	case op.Signal:
+		d.alpha = g.signal
 	case op.Gemm:
 		d.add(g.gemmSeconds(t), 0).over(g.ports[rank].cores)
 		d.alpha += g.kernel
@@ -168,14 +162,45 @@ func (g *gpus) demand(d *demand, rank int, t *task) {
 	}
 }
 
+// reduce is a kernel that reads its sources, peers' through their links, and
+// writes the result. One that reads from peers is held up by its own memory too,
+// but takes no share of it from others.
+func (g *gpus) reduce(d *demand, rank int, t *task) {
+	own, remote := 1, false
+	for i := range int(t.sources) {
+		if t.source(i).buf.rank() == rank {
+			own++
+		} else {
+			remote = true
+		}
+	}
+	d.alpha = g.kernel
+	if !remote {
+		g.local(d, rank, float64(own)*float64(t.bytes))
+		return
+	}
+	limit := g.preset.Memory.Bandwidth / float64(own)
+	for i := range int(t.sources) {
+		from := t.source(i).buf.rank()
+		switch {
+		case from == rank:
+		case g.ports[from].node == g.ports[rank].node:
+			g.path(d, from, rank, t.bytes, min(limit, g.preset.NVLink.Kernel))
+		default:
+			g.path(d, from, rank, t.bytes, min(limit, g.preset.NIC.Kernel))
+		}
+	}
+}
+
 // transfer is a copy by a copy engine.
 func (g *gpus) transfer(d *demand, from, to int, bytes int64) {
+	d.alpha = g.copy
 	if from == to {
 		g.local(d, from, 2*float64(bytes))
-	} else {
-		g.path(d, from, to, bytes, 0)
+		return
 	}
-	d.alpha += g.copy
+	g.path(d, from, to, bytes, 0)
+	d.copies = true
 }
 
 // gemmSeconds is a roofline: the operations at the rate that products of this

@@ -119,7 +119,6 @@ func (c *Cluster) meetMessages(from, to *message) {
 	dm := &c.machineDemand
 	dm.reset()
 	c.machine.demand(dm, to.stream.device.rank, taken)
-	dm.engine = nil
 	c.begin(id, dm)
 }
 

@@ -39,6 +39,7 @@ var nodeKeys = []key{
 	{name: "host.wake", unit: duration, machines: onAll, greatest: 1, doc: "from the end of what the rank's thread waits for to its going on", at: func(p *Preset) any { return &p.Host.Wake }},
 	{name: "launch.kernel", unit: duration, machines: onGPU, greatest: 1, doc: "from a kernel's turn in its stream to its first byte", at: func(p *Preset) any { return &p.Launch.Kernel }},
 	{name: "launch.copy", unit: duration, machines: onGPU, greatest: 1, doc: "from a copy's turn in its stream to its first byte", at: func(p *Preset) any { return &p.Launch.Copy }},
+	{name: "launch.signal", unit: duration, machines: onGPU, greatest: 1, doc: "of a flag's write, from its turn in its stream to its leaving and to the stream's next operation", at: func(p *Preset) any { return &p.Launch.Signal }},
 	{name: "launch.engines", unit: count, machines: onGPU, least: 1, greatest: 1024, doc: "copies between GPUs that one GPU carries out at a time", at: func(p *Preset) any { return &p.Launch.Engines }},
 }
 
@@ -52,7 +53,6 @@ var linkKeys = []key{
 	{name: "tier.leaf.nodes", unit: count, machines: onGPU, greatest: 1 << 20, doc: "nodes below one leaf switch; 0: one switch connects all, and takes no time", at: func(p *Preset) any { return &p.Leaf.Nodes }},
 	{name: "tier.leaf.oversubscription", unit: ratio, machines: onGPU, least: 1, greatest: 1000, doc: "what the nodes below a leaf can send, to what the leaf passes on", at: func(p *Preset) any { return &p.Leaf.Oversubscription }},
 	{name: "tier.leaf.latency", unit: duration, machines: onGPU, greatest: 1, doc: "added to a message that goes through a leaf", at: func(p *Preset) any { return &p.Leaf.Latency }},
-	{name: "tier.spine.nodes", unit: count, machines: onGPU, greatest: 1 << 20, doc: "nodes below one spine switch; 0 for all", at: func(p *Preset) any { return &p.Spine.Nodes }},
 	{name: "tier.spine.oversubscription", unit: ratio, machines: onGPU, least: 1, greatest: 1000, doc: "what the nodes below a spine can send, to what the spine passes on", at: func(p *Preset) any { return &p.Spine.Oversubscription }},
 	{name: "tier.spine.latency", unit: duration, machines: onGPU, greatest: 1, doc: "added to a message that goes through a spine: the spine and another leaf", at: func(p *Preset) any { return &p.Spine.Latency }},
 }

@@ -23,10 +23,10 @@ type Preset struct {
 	Memory Memory
 	Host   Host
 	Launch Launch
-	NVLink Link // between GPUs of a node
-	NIC    Link // from a GPU to another node's, through the NIC that is nearest; its share if GPUs share NICs
-	Leaf   Tier // switches that nodes are attached to
-	Spine  Tier // switches that leaves are attached to
+	NVLink Link  // between GPUs of a node
+	NIC    Link  // from a GPU to another node's, through the NIC that is nearest; its share if GPUs share NICs
+	Leaf   Tier  // switches that nodes are attached to
+	Spine  Spine // switches that leaves are attached to
 	Gemm   Gemm
 	NCCL   nccl.Params
 	CPU    CPU
@@ -78,7 +78,8 @@ type Host struct {
 type Launch struct {
 	Kernel  float64
 	Copy    float64
-	Engines int // copies between GPUs that one GPU carries out at a time
+	Signal  float64 // of the write of a flag
+	Engines int     // copies between GPUs that one GPU carries out at a time
 }
 
 // Link is a way between two ranks.
@@ -93,6 +94,12 @@ type Tier struct {
 	Nodes            int     // nodes below one switch; 0 for all
 	Oversubscription float64 // sum of what nodes can send to what the switch passes on
 	Latency          float64 // added to a message that goes through the level
+}
+
+// Spine is the level of switches above leaves, each of which reaches all leaves.
+type Spine struct {
+	Oversubscription float64 // sum of what leaves can send to what the spine passes on
+	Latency          float64 // added to a message that goes through it: the spine and another leaf
 }
 
 // Gemm is matrix products: a roofline under the efficiency of their size.
