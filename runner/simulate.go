@@ -171,11 +171,13 @@ func (s *simulator) run(ctx context.Context) {
 		_ = s.cluster.Run(bodies) // what it says has been told to givenUp
 	}()
 	defer s.console.draw("")
-	if s.stuck = s.watch(ctx, done); s.stuck {
+	s.stuck = s.watch(ctx, done)
+	if s.stuck || s.asked.Load() != nil { // of the last rank, nobody else was there to be told
 		s.givenUp(nil)
-		return
 	}
-	s.shut()
+	if !s.stuck {
+		s.shut()
+	}
 }
 
 // catch makes a fault of the simulator one line of a verdict.

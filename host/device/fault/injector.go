@@ -80,7 +80,7 @@ func (in *injector) inject(number uint64, nanos int64) int64 {
 		return int64(min(float64(nanos)*f.Percent/100*chance(^in.seed+number), math.MaxInt64/2))
 	case f.Effect == Kill:
 		in.kill()
-		return 0
+		return math.MaxInt64 // a rank that dies later than this does not complete it
 	case f.Effect == Hang:
 		return math.MaxInt64
 	case f.Factor != 0:
