@@ -23,6 +23,7 @@ func newApp(s *state) *cli.App {
 			benchCommand(s),
 			recordCommand(s),
 			replayCommand(s),
+			checkCommand(s),
 			calibrateCommand(s),
 			reportCommand(s),
 			inspectCommand(s),
