@@ -143,3 +143,32 @@ func TestVerifyReducedRefuses(t *testing.T) {
 		}
 	}
 }
+
+// phantomBuffer has a size and no bytes.
+type phantomBuffer struct{ op.Buffer }
+
+func (phantomBuffer) Phantom() bool { return true }
+
+// TestPhantomsAreNotVerified shows that nothing is found wrong in bytes that
+// are not there, and nothing counted as looked at.
+func TestPhantomsAreNotVerified(t *testing.T) {
+	d := newFakeWorld(1, true).devices[0]
+	recorder, err := newRecorder(t.TempDir(), 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer recorder.Close()
+	b, err := d.Alloc(64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := Reduction{Type: op.F32, Seeds: []uint64{1, 2}}
+	if wrong, _, err := r.Verify(d, recorder, op.View{Buf: b}, 64); err != nil || wrong == 0 {
+		t.Errorf("zeros that are there: %d wrong, %v", wrong, err)
+	}
+	looked := recorder.Counters().Verified
+	wrong, first, err := r.Verify(d, recorder, op.View{Buf: phantomBuffer{b}}, 64)
+	if wrong != 0 || first != -1 || err != nil || recorder.Counters().Verified != looked {
+		t.Errorf("a phantom: %d wrong from %d on, %v", wrong, first, err)
+	}
+}

@@ -56,6 +56,9 @@ type sketchBuffer struct {
 func (b *sketchBuffer) Size() int64 { return b.size }
 func (b *sketchBuffer) Peer() int   { return b.peer }
 
+// Phantom implements device.Phantom.
+func (b *sketchBuffer) Phantom() bool { return true }
+
 // own gives a buffer of this device that is still there.
 func (s *Sketch) own(b op.Buffer) (*sketchBuffer, error) {
 	buffer, ok := b.(*sketchBuffer)

@@ -39,6 +39,9 @@ func (b *buffer) Size() int64 { return b.bytes }
 // Peer is the rank whose memory this is, or -1.
 func (b *buffer) Peer() int { return b.peer }
 
+// Phantom implements device.Phantom.
+func (b *buffer) Phantom() bool { return b.owner.phantom() }
+
 // remote reports whether the memory is another rank's.
 func (b *buffer) remote() bool { return b.peer >= 0 && b.peer != b.device.rank }
 
