@@ -10,12 +10,16 @@
 // that flow, and settles again. A completion time holds until a Settle gives
 // another one for the same flow.
 //
+// Settle once per instant, not once per change: what ends or starts at one time
+// is then shared out once. With an even exchange among 64 ranks that is once
+// instead of 4,032 times.
+//
 // Rates are max-min fair: no flow can have more without taking from one that has
 // no more than itself. They are found by progressive filling, exactly to a part
 // in 10^9, over the flows that the change can reach: those that are connected by
 // links which are tight, that is, whose flows could use more than the link has.
 // A flow on links with room to spare costs the same however many others there
-// are.
+// are. A flow that is done keeps its share until its Finish.
 //
 // Not modelled: latency, which the caller adds before the start or after the
 // end; packets, queues, loss and congestion control, so that a share changes at
