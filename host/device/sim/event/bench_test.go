@@ -26,7 +26,7 @@ func (h *naive) Pop() any {
 
 const stepCount = 1 << 16
 
-// steps are distances between an event and the one that it brings about.
+// workloads say how long after an event the one that it brings about is.
 var workloads = []struct {
 	name string
 	step func(r *rand.Rand) int64

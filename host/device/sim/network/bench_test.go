@@ -152,9 +152,9 @@ func BenchmarkIncast1024(b *testing.B) {
 	perFlow(b, 2*ranks)
 }
 
-// BenchmarkUneven64 is an all-to-all of uneven amounts, to the end: each flow
+// BenchmarkUneven16 is an all-to-all of uneven amounts, to the end: each flow
 // that ends leaves the others more.
-func BenchmarkUneven64(b *testing.B) {
+func BenchmarkUneven16(b *testing.B) {
 	const ranks = 16
 	var n Network
 	out, in := n.ports(ranks, 50*gigabytes)
