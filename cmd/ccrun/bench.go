@@ -126,7 +126,7 @@ func writeGuest(tempDir, name string, wasm []byte) (string, error) {
 func (m *measurement) config(path string) runner.Config {
 	s, o := m.state, m.flags
 	c := runner.Config{
-		WasmPath: path, Device: o.device, Timeout: time.Duration(o.timeoutSecs) * time.Second, OpTimeout: 5 * time.Minute,
+		WasmPath: path, Device: o.device, Data: o.data, Timeout: time.Duration(o.timeoutSecs) * time.Second, OpTimeout: 5 * time.Minute,
 		TraceLevel: flight.Level(o.trace), Fault: o.fault, Algorithms: o.algorithms.table, Pin: !o.noPin, Seed: 1, Ready: m.begin,
 		Stderr: s.stderr, Self: s.self, Env: s.env, Environ: s.environ, TempDir: s.tempDir,
 	}
@@ -178,8 +178,12 @@ func (m *measurement) head() {
 func (m *measurement) hosts() []bench.Host {
 	hostname, _ := os.Hostname() // it can be left out
 	hosts := make([]bench.Host, m.options.Ranks())
+	device := "cpu"
+	if simulated(m.flags.device) {
+		hostname, device = "simulated", m.flags.device
+	}
 	for rank := range hosts {
-		hosts[rank] = bench.Host{Rank: rank, Hostname: hostname, Device: rank, DeviceHex: "0000:00:00", DeviceInfo: "cpu"}
+		hosts[rank] = bench.Host{Rank: rank, Hostname: hostname, Device: rank, DeviceHex: "0000:00:00", DeviceInfo: device}
 		if log, err := flight.Open(filepath.Join(m.dir, fmt.Sprintf("rank-%04d.flight", rank))); err == nil {
 			hosts[rank].PID = log.PID
 			_ = log.Close()

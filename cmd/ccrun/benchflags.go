@@ -43,6 +43,7 @@ type benchOptions struct {
 	trace      levelValue
 	device     string
 	noPin      bool
+	data       bool // of simulated runs
 	native     bool
 	fault      string
 
@@ -93,7 +94,8 @@ func (o *benchOptions) flags() []cli.Flag {
 		textFlag(&o.algorithm, "", "use `NAME` instead of what the host selects", "algorithm"),
 		valueFlag(&o.algorithms, algorithmsUsage, "algorithms"),
 		valueFlag(&o.trace, "record `LEVEL` and what is coarser: off, collective, flow, slice, message", "trace"),
-		textFlag(&o.device, "auto", "carry operations out on `DEVICE`: auto, cpu", "device"),
+		textFlag(&o.device, "auto", "carry operations out on `DEVICE`: auto, cpu, sim[:PRESET[xNODES]]", "device"),
+		boolFlag(&o.data, "give simulated buffers bytes, and check them", "data"),
 		boolFlag(&o.native, "measure without Wasm, to see what the sandbox costs", "native"),
 		&cli.StringFlag{Name: "fault", Destination: &o.fault, Hidden: true}, // of package fault, to see that checks find it
 		boolFlag(&o.noPin, "do not pin rank i to CPU i", "no-pin"),
@@ -195,7 +197,7 @@ func (o *benchOptions) options() (*bench.Options, error) {
 		MinBytes: int64(o.minBytes), MaxBytes: int64(o.maxBytes), StepBytes: int64(o.stepBytes), StepFactor: int64(o.stepFactor),
 		Sizes: o.sizes.of(o.iterations), Types: o.types.types, Reds: o.reds.reds, Root: o.root,
 		Iterations: o.iterations, Warmup: o.warmup, Aggregated: o.aggregated, Average: bench.Average(o.average),
-		PerIteration: o.perIteration, PerIterationSkip: o.perIterationSkip, Checks: o.checks, Blocking: o.blocking,
+		PerIteration: o.perIteration, PerIterationSkip: o.perIterationSkip, Checks: o.checked(), Blocking: o.blocking,
 		ProcessorTime: o.processorTime != 0, Timestamps: o.timestamps, Memory: o.memory, Unalign: o.unalign, Algorithm: o.algorithm,
 		Spread: o.spread,
 	}
@@ -295,4 +297,13 @@ func (v sizesValue) of(iterations int) []bench.Size {
 		}
 	}
 	return sizes
+}
+
+// checked is how many calls are checked: none of simulated ones whose buffers
+// are sizes without bytes.
+func (o *benchOptions) checked() int {
+	if simulated(o.device) && !o.data {
+		return 0
+	}
+	return o.checks
 }

@@ -12,7 +12,10 @@ import (
 )
 
 // isSim reports whether --device asks for the simulator.
-func (o *runOptions) isSim() bool { return o.device == "sim" || strings.HasPrefix(o.device, "sim:") }
+func (o *runOptions) isSim() bool { return simulated(o.device) }
+
+// simulated reports whether a device is the simulator.
+func simulated(device string) bool { return device == "sim" || strings.HasPrefix(device, "sim:") }
 
 // checkSim refuses flags that the simulator has no use for, and those that only
 // it has a use for.

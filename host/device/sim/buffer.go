@@ -146,10 +146,14 @@ func (m *memory) keep(h Holding) {
 	m.atPeak = m.atPeak[:min(len(m.atPeak), holdingsMax)]
 }
 
+// smallBytes is the size of buffers that hold data whatever the rank's share,
+// unless none do: counts, times and other things that schedules depend on.
+const smallBytes = 16 << 10
+
 // holdsData reports whether a new allocation is to have bytes.
 func (m *memory) holdsData(bytes int64) bool {
 	share := m.cluster.realBytes
-	return share < 0 || bytes <= share-m.real
+	return share < 0 || bytes <= share-m.real || share > 0 && bytes <= smallBytes
 }
 
 func (m *memory) close() {

@@ -38,8 +38,8 @@ type Options struct {
 	Ranks  int
 	Seed   uint64
 	// RealBytes is how many bytes of buffers all ranks together may have that
-	// hold data, each rank its share: buffers past it are phantoms. -1 is no
-	// limit.
+	// hold data, each rank its share: buffers past it are phantoms, but for small
+	// ones. -1 is no limit, and of 0 not even small ones hold data.
 	RealBytes int64
 	// GivenUp is called by Run when the run is given up, since somebody has called
 	// Abort or, with a [*Deadlock] as the cause, since no rank can go on: where no
