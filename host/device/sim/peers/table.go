@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"text/tabwriter"
+)
+
+// What ccrun should reach with a ring of 1,024 ranks.
+const (
+	wantedSeconds = 4
+	wantedRatio   = 20
+)
+
+// describe says what is compared.
+func describe(out io.Writer, o options, list []contestant) {
+	fmt.Fprintf(out, "simulating an all-reduce of %s over a ring of %d ranks in %d steps, on %d processors (%s/%s): medians of %d interleaved rounds\n",
+		o.bytes, o.ranks, 2*(o.ranks-1), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, o.rounds)
+	fmt.Fprintf(out, "ccrun: preset %s, %d nodes of %d, phantom buffers, no trace but each rank's time of the collective\n", preset, o.ranks/nodeRanks, nodeRanks)
+	fmt.Fprintf(out, "SMPI: the same shape and rates; nothing is added up, payload is not copied, and MPI calls take no time\n")
+	fmt.Fprintf(out, "wall and CPU: of the whole process, from start to end; tuned/this, default/this: SMPI's wall time by this one's, in the same round\n\n")
+	for _, c := range list {
+		fmt.Fprintf(out, "  %-14s  %s\n", c.name, c.what)
+	}
+	fmt.Fprintln(out)
+}
+
+// write prints the table.
+func (r rounds) write(out io.Writer, list []contestant) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "\twall s\tCPU s\ttuned/this\tdefault/this\tby CPU\tby CPU\tsimulated ms\tpeak MiB\tM operations/s\tM events/s\t")
+	for _, c := range list {
+		fmt.Fprintf(w, "%s\t%.2f\t%.2f\t%s\t%s\t%s\t%s\t%.2f\t%.0f\t%s\t%s\t\n", c.name, r.median(c.name, wallSeconds), r.median(c.name, cpuSeconds),
+			dash(r.ratio(smpiBest, c.name, wallSeconds)), dash(r.ratio(smpiDefault, c.name, wallSeconds)),
+			dash(r.ratio(smpiBest, c.name, cpuSeconds)), dash(r.ratio(smpiDefault, c.name, cpuSeconds)),
+			r.median(c.name, simulatedMillis), r.median(c.name, peakMiB),
+			dash(r.median(c.name, operationsPerSecond)/1e6), dash(r.median(c.name, eventsPerSecond)/1e6))
+	}
+	w.Flush()
+	fmt.Fprintf(out, "\nwanted of ccrun with 1,024 ranks: under %d s, and %d times as fast as SMPI\n\n", wantedSeconds, wantedRatio)
+}
+
+// dash is a figure, or a dash for one that there is not.
+func dash(v float64) string {
+	if v == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f", v)
+}
+
+// alone prints what ccrun takes for other worlds, once each.
+func alone(ctx context.Context, o options, us *guest, out, progress io.Writer) error {
+	if len(o.worlds) == 0 {
+		return nil
+	}
+	fmt.Fprintf(out, "ccrun alone, live guests that pull, one run each; 16,384 ranks in one ring would take 2(n-1) steps each, 537 million\n")
+	fmt.Fprintf(out, "together, so they are in rings of two levels\n\n")
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "ranks\trings of\tsteps\twall s\tCPU s\tsimulated ms\tpeak MiB\tM operations\tM operations/s\tM events/s\tns/event\t")
+	for _, x := range o.worlds {
+		fmt.Fprintf(progress, "alone: %s\n", x)
+		m, err := us.simulate(ctx, x.ranks, "get", x.group)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%d\t%s\t%d\t%.2f\t%.2f\t%.2f\t%.0f\t%.1f\t%.2f\t%.2f\t%.0f\t\n", x.ranks, x.rings(), x.steps(), m.wall.Seconds(), m.cpu.Seconds(),
+			simulatedMillis(m), peakMiB(m), float64(m.operations)/1e6, operationsPerSecond(m)/1e6, eventsPerSecond(m)/1e6, 1e9/eventsPerSecond(m))
+	}
+	return w.Flush()
+}
+
+// rings is how many ranks a ring has, on each level.
+func (w world) rings() string {
+	if w.group == 0 {
+		return fmt.Sprint(w.ranks)
+	}
+	return fmt.Sprintf("%d, %d", w.group, w.ranks/w.group)
+}
+
+// steps is how many steps each rank takes.
+func (w world) steps() int {
+	if w.group == 0 {
+		return 2 * (w.ranks - 1)
+	}
+	return 2*(w.group-1) + 2*(w.ranks/w.group-1)
+}
