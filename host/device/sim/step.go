@@ -1,6 +1,10 @@
 package sim
 
-import "math"
+import (
+	"math"
+
+	"github.com/ccrun/ccrun/host/device/sim/network"
+)
 
 // step makes something happen: it lets streams go on that can, or else goes to
 // the next event. It reports false if there is neither.
@@ -10,7 +14,10 @@ func (c *Cluster) step() bool {
 		return true
 	}
 	if c.dirty {
-		c.settle()
+		// Once for all that happens at this instant: flows often end together.
+		if at, ok := c.queue.Peek(); !ok || at > c.now {
+			c.settle()
+		}
 	}
 	e, ok := c.queue.Pop()
 	if !ok {
@@ -85,6 +92,9 @@ func (c *Cluster) advanceReady() {
 func (c *Cluster) settle() {
 	c.dirty = false
 	for _, d := range c.net.Settle(c.now) {
+		if d.At == network.Never {
+			continue // over a link that lets nothing through
+		}
 		c.queue.Push(newEvent(d.At, evFlow, uint32(d.Flow)))
 	}
 }
