@@ -29,6 +29,34 @@ func Check(s *Schedule, statesMax int) (*Result, error) {
 	return result, nil
 }
 
+// Explain says why a schedule stops in the first order that is tried, nil if it
+// does not: what a run that came to a deadlock can tell of it by its record.
+func Explain(s *Schedule) *Finding {
+	if s.check() != nil {
+		return nil
+	}
+	r := newRun(newPlan(s), s.Operations()*stepsPerOperation)
+	for r.settle(); ; r.settle() {
+		choices := r.choices()
+		if len(choices) == 0 {
+			break
+		}
+		r.stepStream(choices[0].stream, true)
+	}
+	c := &collector{}
+	c.visit(r, nil, false)
+	for i := range c.findings {
+		if c.findings[i].Class != Race {
+			return &c.findings[i]
+		}
+	}
+	return nil
+}
+
+// stepsPerOperation is more than what an operation takes: one step of the guest
+// that submits it, and one of its stream.
+const stepsPerOperation = 3
+
 // collector keeps the first finding of each class.
 type collector struct {
 	orders   int

@@ -122,7 +122,7 @@ func (a *Action) Words() string {
 		for i, c := range a.Calls {
 			words[i] = c.String()
 		}
-		return strings.Join(words, " and ")
+		return "collective " + strings.Join(words, " and ")
 	case SyncStream:
 		return fmt.Sprintf("stream_sync of stream %d", a.Stream)
 	case SyncEvent:

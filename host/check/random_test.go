@@ -8,7 +8,7 @@ import (
 	"github.com/ccrun/ccrun/host/op"
 )
 
-var rounds = flag.Int("rounds", 400, "random schedules that are compared with the oracle")
+var rounds = flag.Int("rounds", 250, "random schedules that are compared with the oracle")
 
 var seed = flag.Uint64("seed", 31, "of the random schedules")
 
