@@ -127,7 +127,7 @@ func (c *Config) prepareReplay() error {
 	}
 	log, err := oplog.Parse(bytes.NewReader(data), nil)
 	if err != nil {
-		return refuse("ccrun record writes logs; see `go doc host/device/oplog` for what is in them", "%s: %v", c.WasmPath, err)
+		return refuse("ccrun record -o FILE.oplog WORKFLOW.wasm writes one", "%s: %v", c.WasmPath, err)
 	}
 	if c.Ranks != 0 && c.Ranks != log.Ranks {
 		return refuse("leave -n out", "%s has %d ranks, not %d", c.WasmPath, log.Ranks, c.Ranks)

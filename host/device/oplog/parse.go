@@ -45,7 +45,7 @@ func Parse(r io.Reader, keep func(rank int) bool) (*Log, error) {
 	if err != nil {
 		var syntax *SyntaxError
 		if !errors.As(err, &syntax) && s.lines.Err() == nil {
-			err = &SyntaxError{s.number, err.Error()}
+			err = &SyntaxError{max(s.number, 1), err.Error()}
 		}
 		return nil, err
 	}

@@ -94,7 +94,7 @@ func (r *Recorder) Flush() error {
 // Program is what was recorded, if there is no output.
 func (r *Recorder) Program() *Program { return &r.out.program }
 
-// Close ends the recording and closes the device.
+// Close passes on what was written and closes the device.
 func (r *Recorder) Close() error {
 	_ = r.Flush() // who wants to know of its errors calls End
 	return r.Device.Close()

@@ -1,0 +1,180 @@
+package oplog
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ccrun/ccrun/host/device"
+	"github.com/ccrun/ccrun/host/device/cpu"
+	"github.com/ccrun/ccrun/host/device/devicetest"
+	"github.com/ccrun/ccrun/host/device/fault"
+	"github.com/ccrun/ccrun/host/flight"
+	"github.com/ccrun/ccrun/host/op"
+)
+
+// TestARecorderIsADeviceLikeOthers runs the conformance suite around the cpu
+// device.
+func TestARecorderIsADeviceLikeOthers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the cpu device runs it, too")
+	}
+	devicetest.Run(t, func(c device.Config) (device.Device, error) {
+		d, err := cpu.Open(c)
+		if err != nil {
+			return nil, err
+		}
+		return Record(d, Options{Rank: c.Rank, Ranks: c.Size, Out: &bytes.Buffer{}}).Wrapped(), nil
+	})
+}
+
+// grudging is a device whose waits end otherwise than well.
+type grudging struct {
+	*Sketch
+	err error
+}
+
+type grudgingStream struct {
+	sketchStream
+	device *grudging
+}
+
+func (g *grudging) NewStream() (device.Stream, error) {
+	return &grudgingStream{sketchStream{g.Sketch}, g}, nil
+}
+func (g *grudging) Barrier(time.Duration) error         { return g.err }
+func (s *grudgingStream) Sync(time.Duration) error      { return s.device.err }
+func (s *grudgingStream) Query() (done bool, err error) { return s.device.err == nil, nil }
+
+// TestWhatIsWritten shows which calls leave a line: those that did something,
+// and the one in which the run was given up, at once.
+func TestWhatIsWritten(t *testing.T) {
+	var out bytes.Buffer
+	g, function := &grudging{Sketch: NewSketch(1, 4)}, "main.main"
+	r := Record(g, Options{Rank: 1, Ranks: 4, Out: &out, Function: func() string { return function }})
+	d := r.Wrapped()
+	b, _ := d.Alloc(64)
+	s, _ := d.NewStream()
+	e, _ := d.NewEvent()
+	_, refused := d.Alloc(-1)
+	late := fmt.Errorf("late: %w", device.ErrTimeout)
+	o := op.Op{Kind: op.EventRecord, Event: e}
+	errs := errors.Join(
+		d.Read(nil, op.View{Buf: b}), // only asks whether the buffer is there
+		s.Sync(0),                    // each costs time
+		s.Submit(&o),
+	)
+	if o.Event != e {
+		t.Error("the caller's operation was changed")
+	}
+	g.err = late
+	_, queried := s.Query()
+	waits := []error{s.Sync(0), d.Barrier(0)}
+	g.err = nil
+	for range 2 { // what the log knows already is not written again
+		_, _ = s.Query()
+		_ = e.Recorded()
+	}
+	errs = errors.Join(errs, queried, e.Sync(0))
+	function = ""
+	for range 2 {
+		_, _ = d.SignalValue(2, 3)
+	}
+	wait := op.Op{Kind: op.Wait, Peer: 2, Slot: 3, Value: 9}
+	errs = errors.Join(errs, s.Submit(&wait))
+	for range 2 {
+		_, _ = d.SignalValue(2, 3)
+	}
+	r.MarkBegun(77, "first")
+	r.MarkBegun(78, "second")
+	r.MarkEnded(77)
+	r.MarkEnded(99) // nobody's
+	r.MarkBegun(79, "third")
+	r.CollectiveBegun(&flight.Record{Collective: 3, Red: uint8(op.AllGather), Type: uint8(op.F32), Chunk: 4, Aux: 1 << 31}, "ring")
+	r.CollectiveEnded(3)
+	if out.Len() != 0 {
+		t.Error("written before there was much of it")
+	}
+	g.err = device.ErrAborted
+	waits = append(waits, s.Sync(0))
+	if errs != nil || refused == nil || !errors.Is(waits[0], device.ErrTimeout) || !errors.Is(waits[1], device.ErrTimeout) || !errors.Is(waits[2], device.ErrAborted) {
+		t.Error(errs, refused, waits)
+	}
+	const want = `rank 1
+alloc b1 64 @"main.main"
+stream s1 @"main.main"
+event e1 @"main.main"
+sync s1 @"main.main"
+event_record s1 e1 @"main.main"
+barrier_late @"main.main"
+sync s1 @"main.main"
+event_sync e1 @"main.main"
+wait s1 r2 slot 3 >= 9
+seen r2 slot 3 >= 9
+mark m1 "first"
+mark m2 "second"
+mark_end m1
+mark m1 "third"
+collective c3 all_gather f32 sum 0 slice 0 ranks 4 group 0 "ring" warmup
+collective_end c3
+sync s1
+`
+	if got := out.String(); got != want {
+		t.Errorf("got\n%s", difference(got, want))
+	}
+	if _, err := Parse(strings.NewReader(string(AppendHead(nil, "cpu", 4))+want), nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestNothingIsWrittenBehindTheEnd shows that what others ask after the guest is
+// not its doing.
+func TestNothingIsWrittenBehindTheEnd(t *testing.T) {
+	var out bytes.Buffer
+	r := Record(NewSketch(0, 1), Options{Ranks: 1, Out: &out})
+	b, _ := r.Alloc(8)
+	if err := errors.Join(r.End(), r.End(), r.Free(b), r.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if got := out.String(); got != "rank 0\nalloc b1 8\nend\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// full is an output that takes nothing.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("disk full") }
+
+// TestErrorsOfTheOutputAreTold shows that they do not disturb the guest, and are
+// not lost.
+func TestErrorsOfTheOutputAreTold(t *testing.T) {
+	r := Record(NewSketch(0, 1), Options{Ranks: 1, Out: full{}})
+	for range 10_000 {
+		if _, err := r.Alloc(8); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.End(); err == nil || err.Error() != "disk full" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestDelaysPassThrough shows that a recorder has faults in its operations if
+// the device underneath can have them.
+func TestDelaysPassThrough(t *testing.T) {
+	faults, err := fault.Parse("delay=0:3x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	devices, _, _ := cpuWorld(t, 1)
+	if _, err := fault.Wrap(Record(devices[0], Options{Ranks: 1}).Wrapped(), fault.Config{Faults: faults}); err != nil {
+		t.Error(err)
+	}
+	if _, err := fault.Wrap(Record(NewSketch(0, 1), Options{Ranks: 1}).Wrapped(), fault.Config{Faults: faults}); !errors.Is(err, device.ErrMissing) {
+		t.Errorf("a device without: %v", err)
+	}
+}
