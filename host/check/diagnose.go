@@ -197,14 +197,16 @@ func (s *stuck) callers(b *blocked) []need {
 	return needs
 }
 
-// each calls f for what nobody meets.
-func (s *stuck) eachAbsent(f func(b *blocked, n need) *Finding) *Finding {
+// eachLacking calls f for what nobody gives as it is waited for, until it finds
+// something: what nobody meets at all, and values of slots that are passed over.
+func (s *stuck) eachLacking(f func(b *blocked, n need) *Finding) *Finding {
 	for i := range s.blocked {
-		for _, n := range s.blocked[i].needs {
-			if !n.absent {
+		b := &s.blocked[i]
+		for _, n := range b.needs {
+			if !n.absent && !s.passedOver(b) {
 				continue
 			}
-			if finding := f(&s.blocked[i], n); finding != nil {
+			if finding := f(b, n); finding != nil {
 				return finding
 			}
 		}
@@ -212,9 +214,17 @@ func (s *stuck) eachAbsent(f func(b *blocked, n need) *Finding) *Finding {
 	return nil
 }
 
+// passedOver reports whether something waits for a value that a slot never has.
+func (s *stuck) passedOver(b *blocked) bool {
+	if b.Kind != Wait && b.Kind != Seen {
+		return false
+	}
+	return !slices.ContainsFunc(s.plan.slots[b.object].signals, func(signal *step) bool { return signal.Value == b.Value })
+}
+
 // wrongPeer finds what somebody waits for at another rank, where nobody does.
 func (s *stuck) wrongPeer() *Finding {
-	return s.eachAbsent(func(b *blocked, n need) *Finding {
+	return s.eachLacking(func(b *blocked, n need) *Finding {
 		for _, other := range s.plan.guests[n.rank] {
 			if !s.strays(other, b) {
 				continue

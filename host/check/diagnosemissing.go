@@ -10,14 +10,18 @@ import (
 // its record. One that is blocked itself may have meant to do it later, unless
 // another rank did the like before it came there.
 func (s *stuck) missing() *Finding {
-	return s.eachAbsent(func(b *blocked, n need) *Finding {
+	return s.eachLacking(func(b *blocked, n need) *Finding {
 		var f *Finding
 		like, next := s.like(b, n.rank)
 		switch {
-		case s.Ranks[n.rank].Ended:
+		case n.absent && s.Ranks[n.rank].Ended:
 			f = s.absence(b, n.rank, "never does")
 		case like != nil:
 			f = s.absence(b, n.rank, "has left out")
+		case !n.absent && s.oneByOne(b):
+			f = s.absence(b, n.rank, "passes over")
+		case !n.absent:
+			return nil
 		case n.by < 0:
 			f = s.absence(b, n.rank, "does not do as far as the record goes")
 		default:
@@ -29,6 +33,23 @@ func (s *stuck) missing() *Finding {
 		}
 		return f
 	})
+}
+
+// oneByOne reports whether all that was waited for of a slot before was given
+// as it was waited for, and there was something.
+func (s *stuck) oneByOne(b *blocked) bool {
+	slot := &s.plan.slots[b.object]
+	some := false
+	for _, threshold := range slot.thresholds {
+		if threshold == 0 || threshold >= b.Value {
+			continue
+		}
+		some = true
+		if !slices.ContainsFunc(slot.signals, func(signal *step) bool { return signal.Value == threshold }) {
+			return false
+		}
+	}
+	return some
 }
 
 // absence says that a rank does not do what another waits for.
