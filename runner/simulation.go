@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -77,7 +78,8 @@ func findTarget(c *Config) (*target, error) {
 func refusePreset(asked string, err error) *Error {
 	var problem *preset.Problem
 	if !errors.As(err, &problem) {
-		return refuse("`ccrun devices` lists presets", "%s: %v", asked, err)
+		text, hint, _ := strings.Cut(err.Error(), "; ")
+		return refuse(cmp.Or(hint, "`ccrun devices` lists presets"), "%s: %s", asked, text)
 	}
 	plain := *problem
 	plain.Hint = ""
