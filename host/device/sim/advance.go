@@ -43,6 +43,10 @@ func (s *stream) carryOut(t *task) (done bool) {
 	case op.Wait:
 		return s.awaitSlot(t)
 	case op.Signal:
+		if s.cluster.machine.raisePicos() > 0 {
+			s.work(t)
+			return false
+		}
 		s.cluster.send(d, t)
 		if d.longer != nil {
 			t.engaged = true
