@@ -77,15 +77,21 @@ straggler: ## slow one rank down in 20 runs of each of eight workloads, and see 
 	$(GO) test ./cmd/ccrun -run '^TestStragglers$$' -count 1 -timeout 0 -v -args -stragglers 20 -stragglertime $(STRAGGLERTIME)
 
 .PHONY: bench
-bench: ## run the benchmarks into bench.txt, for benchstat, then compare with Open MPI
-	@.ci/install go clang mpi
+bench: ## run the benchmarks into bench.txt, for benchstat, then compare with Open MPI and SimGrid
+	@.ci/install go clang mpi simgrid
 	$(GO) test ./... -run '^$$' -bench . -benchmem -count $(BENCHCOUNT) -p 1 | tee bench.txt
 	$(GO) run ./host/coll/peers
+	$(GO) run ./host/device/sim/peers
 
 .PHONY: bench-peers
 bench-peers: ## compare collectives with those of Open MPI, MPICH and Gloo; PEERFLAGS='-n 2 -rounds 3'
 	@.ci/install go mpi peers
 	$(GO) run ./host/coll/peers collectives $(PEERFLAGS)
+
+.PHONY: bench-sim
+bench-sim: ## compare the simulator with SimGrid's SMPI, a ring of 1,024 ranks; PEERFLAGS='-rounds 1 -worlds 4096'
+	@.ci/install go clang simgrid
+	$(GO) run ./host/device/sim/peers $(PEERFLAGS)
 
 .PHONY: bench-cost
 bench-cost: ## price the sandbox and the recorder: what they add to an operation

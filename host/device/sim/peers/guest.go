@@ -14,7 +14,7 @@ import (
 
 // The machine that is simulated: nodes of a preset.
 const (
-	preset    = "h100"
+	machine   = "h100"
 	nodeRanks = 8
 )
 
@@ -52,7 +52,7 @@ func (g *guest) arguments(protocol string, group int) []string {
 }
 
 // device is as many nodes as the ranks fill.
-func device(ranks int) string { return fmt.Sprintf("sim:%sx%d", preset, ranks/nodeRanks) }
+func device(ranks int) string { return fmt.Sprintf("sim:%sx%d", machine, ranks/nodeRanks) }
 
 // simulate runs live guests. Recording collectives adds a record a rank.
 func (g *guest) simulate(ctx context.Context, ranks int, protocol string, group int) (measured, error) {

@@ -3,14 +3,17 @@ package main
 import (
 	"bytes"
 	"fmt"
+
+	"github.com/ccrun/ccrun/host/device/sim/preset"
 )
 
-// platformXML is a machine for SimGrid of the shape of the preset: nodes of 8
-// GPUs, each behind a link of NVLink's rate to the switch of its node, and nodes
-// behind links to all others. A ring leaves a node over one NIC and enters it
-// over one, so a node has the link of one. The rates are the preset's; latencies
-// add up to those of a way within and between nodes.
-func platformXML(nodes int) []byte {
+// platformXML is a machine for SimGrid of the shape of a preset: nodes of GPUs,
+// each behind a link to the switch of its node, and nodes behind links to all
+// others. A ring leaves a node over one NIC and enters it over one, so a node
+// has the link of one. Rates are the preset's; latencies of links add up to
+// those of a way within and between nodes.
+func platformXML(p *preset.Preset, nodes int) []byte {
+	near, far := p.NVLink.Latency, p.NIC.Latency+p.Leaf.Latency
 	var b bytes.Buffer
 	b.WriteString(`<?xml version="1.0"?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
@@ -18,11 +21,11 @@ func platformXML(nodes int) []byte {
 <zone id="world" routing="Full">
 `)
 	for node := range nodes {
-		fmt.Fprintf(&b, `<cluster id="node%d" prefix="gpu" suffix="" radical="%d-%d" speed="1Gf" bw="376GBps" lat="0.75us" sharing_policy="SPLITDUPLEX" router_id="switch%d"/>`+"\n",
-			node, node*nodeRanks, node*nodeRanks+nodeRanks-1, node)
+		fmt.Fprintf(&b, `<cluster id="node%d" prefix="gpu" suffix="" radical="%d-%d" speed="1Gf" bw="%gBps" lat="%.4gs" sharing_policy="SPLITDUPLEX" router_id="switch%d"/>`+"\n",
+			node, node*nodeRanks, node*nodeRanks+nodeRanks-1, p.NVLink.Bandwidth, near/2, node)
 	}
 	for node := range nodes {
-		fmt.Fprintf(&b, `<link id="nic%d" bandwidth="48GBps" latency="0.75us" sharing_policy="SPLITDUPLEX"/>`+"\n", node)
+		fmt.Fprintf(&b, `<link id="nic%d" bandwidth="%gBps" latency="%.4gs" sharing_policy="SPLITDUPLEX"/>`+"\n", node, p.NIC.Bandwidth, max(far-near, 0)/2)
 	}
 	for from := range nodes {
 		for to := from + 1; to < nodes; to++ {

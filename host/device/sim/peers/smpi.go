@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"github.com/ccrun/ccrun/host/device/sim/preset"
 )
 
 //go:embed smpi/ring.c
@@ -27,23 +29,28 @@ type smpi struct {
 
 func buildSMPI(ctx context.Context, o options, dir string) (*smpi, error) {
 	s := &smpi{o, filepath.Join(dir, "ring"), filepath.Join(dir, "platform.xml"), filepath.Join(dir, "hosts")}
+	p, err := preset.Find(machine)
+	if err != nil {
+		return nil, err
+	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
 	}
 	source := filepath.Join(dir, "ring.c")
-	for path, content := range map[string][]byte{source: ringSource, s.platform: platformXML(o.ranks / nodeRanks), s.hosts: hostfile(o.ranks)} {
+	for path, content := range map[string][]byte{source: ringSource, s.platform: platformXML(p, o.ranks/nodeRanks), s.hosts: hostfile(o.ranks)} {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			return nil, err
 		}
 	}
-	_, _, err := timed(ctx, "smpicc", "-O2", "-o", s.program, source)
+	_, _, err = timed(ctx, "smpicc", "-O2", "-o", s.program, source)
 	return s, err
 }
 
 // bestFlags make SMPI fastest: no copy of the program's (empty) global data for
 // each rank, no timing of its own computing, its fastest contexts with small
-// stacks, sends that wait for their receiver, and the plain network model: the default one
-// corrects for TCP on Ethernet, and has acknowledgements take bandwidth.
+// stacks, sends that wait for their receiver, and the plain network model: the
+// default one corrects for TCP on Ethernet, and has acknowledgements take
+// bandwidth.
 func bestFlags() []string {
 	return []string{
 		"-no-privatize", "--cfg=smpi/simulate-computation:no", "--cfg=contexts/factory:raw", "--cfg=contexts/stack-size:64",

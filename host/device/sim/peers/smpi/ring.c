@@ -5,9 +5,9 @@
  *
  *   smpirun -np 1024 -platform P.xml -hostfile H ring BYTES
  *
- * Nothing is reduced and the buffers of all ranks are one, folded by SMPI, which
- * then copies no payload: what is timed is the simulation, not the memory. It has no global variable, and
- * so needs no privatization. */
+ * Nothing is reduced, and SMPI folds the buffers of all ranks into one and then
+ * copies no payload: what takes time is the simulation, not the memory. It has
+ * no global variable, and so needs no privatization. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
