@@ -19,6 +19,7 @@ type HTMLPage struct {
 	Verdict    string // why it ended badly, "" if it did not
 	WallSecs   float64
 	Thresholds []string // what became of each
+	Simulation []string // of a simulated run: what it stands for, and how sure that is
 	Summary    *Summary
 }
 
@@ -53,7 +54,7 @@ func (p *HTMLPage) page(r *Run, info *Info) (*html.Page, error) {
 	}
 	return &html.Page{
 		Title: printable(p.Workflow), Outcome: p.Outcome, Good: p.Good, Verdict: p.Verdict,
-		Facts: p.facts(r, info), Alarms: p.alarms(r), Table: collectiveTable(p.Summary), Explains: explanations(p.Summary), Text: text.String(),
+		Facts: p.facts(r, info), Alarms: p.alarms(r), Notes: p.Simulation, Table: collectiveTable(p.Summary), Explains: explanations(p.Summary), Text: text.String(),
 	}, nil
 }
 

@@ -19,6 +19,9 @@ func (r *report) page() traces.HTMLPage {
 	if r.Verdict != nil {
 		p.Verdict = r.Verdict.Text
 	}
+	if r.Simulation != nil {
+		p.Simulation = r.Simulation.lines()
+	}
 	for _, threshold := range r.Thresholds {
 		mark := "holds"
 		if threshold.Crossed {

@@ -21,6 +21,7 @@ type Page struct {
 	Facts    []Fact // under the title
 	Verdict  string // why the run ended badly, "" if it did not
 	Alarms   []string
+	Notes    []string      // on what a simulated run stands for
 	Table    Table         // a row per kind of collective
 	Explains []Explanation // what the times in it are made of
 	Text     string        // the summary as it is printed

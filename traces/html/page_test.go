@@ -198,3 +198,25 @@ func payload(t *testing.T, path string) []byte {
 	}
 	return data
 }
+
+// TestPageNotes shows what a simulated run stands for, as text.
+func TestPageNotes(t *testing.T) {
+	nothing := func(io.Writer) error { return nil }
+	var with, without bytes.Buffer
+	p := html.Page{Title: "w.wasm", Notes: []string{"preset: <h200>", "validation: none"}}
+	if err := p.Write(&with, nothing); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"<li>preset: &lt;h200&gt;</li>", "<li>validation: none</li>"} {
+		if !strings.Contains(with.String(), text) {
+			t.Errorf("the page does not say %q", text)
+		}
+	}
+	p.Notes = nil
+	if err := p.Write(&without, nothing); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(without.String(), `class="notes"`) {
+		t.Error("a page without notes has a place for them")
+	}
+}
