@@ -155,6 +155,7 @@ type checkReport struct {
 	Orders     int            `json:"orders"`
 	States     int            `json:"states"`
 	Complete   bool           `json:"complete"`
+	MemoryFull bool           `json:"memory_full,omitempty"` // the search was given up for the memory that it took
 	Findings   []checkFinding `json:"findings"`
 	Run        string         `json:"run,omitempty"` // how the recorded run ended, if badly
 	ExitCode   int            `json:"exit_code"`
@@ -186,7 +187,7 @@ var checkCodes = map[check.Class]int{
 func newCheckReport(path string, ranks int, result *check.Result, verdict *runner.Verdict) *checkReport {
 	r := &checkReport{
 		File: path, Ranks: ranks, Operations: result.Operations, Orders: result.Orders, States: result.States,
-		Complete: result.Complete, Findings: []checkFinding{},
+		Complete: result.Complete, MemoryFull: result.Full, Findings: []checkFinding{},
 	}
 	if verdict != nil {
 		r.Run, r.ExitCode = verdict.Text, verdict.Code
@@ -226,6 +227,8 @@ func (r *checkReport) text() string {
 		fmt.Fprintf(&b, "nothing was found in %s, %d states, but the recorded run failed: %s\n", counted, r.States, strings.ReplaceAll(r.Run, "\n", "\n  "))
 	case r.Complete:
 		fmt.Fprintf(&b, "no order of %d operations on %d ranks deadlocks or races (searched completely: %s, %d states)\n", r.Operations, r.Ranks, orders(r.Orders), r.States)
+	case r.MemoryFull:
+		fmt.Fprintf(&b, "no deadlock or race in the first %d states of %s: more take too much memory, try fewer ranks or iterations\n", r.States, counted)
 	default:
 		fmt.Fprintf(&b, "no deadlock or race in the first %d states of %s: not searched completely, --states %d goes further\n", r.States, counted, 10*max(r.States, 1))
 	}

@@ -8,6 +8,7 @@ type Result struct {
 	Orders     int  // that were looked at
 	States     int  // that were gone through, those of a common beginning once for each order
 	Complete   bool // there are no other orders
+	Full       bool // the search was given up for the memory that it would take
 	// Findings are at most one of each [Class], those that end a run first.
 	Findings []Finding
 }
@@ -19,14 +20,19 @@ func Check(s *Schedule, statesMax int) (*Result, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	c := &collector{}
+	return search(s, statesMax, clockBytesMax), nil
+}
+
+// search is Check of a schedule that makes sense.
+func search(s *Schedule, statesMax int, bytesMax int64) *Result {
 	p := newPlan(s)
-	e := &explorer{plan: p, most: statesMax, messagesCompete: p.messagesCompete()}
+	e := &explorer{plan: p, most: statesMax, bytesMax: bytesMax, messagesCompete: p.messagesCompete()}
+	c := &collector{}
 	e.explore(c.visit)
-	result := &Result{Operations: s.Operations(), Orders: c.orders, States: e.states, Complete: e.complete}
+	result := &Result{Operations: s.Operations(), Orders: c.orders, States: e.states, Complete: e.complete, Full: e.full}
 	slices.SortStableFunc(c.findings, func(a, b Finding) int { return int(a.Class) - int(b.Class) })
 	result.Findings = c.findings
-	return result, nil
+	return result
 }
 
 // Explain says why a schedule stops in the first order that is tried, nil if it

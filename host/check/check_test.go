@@ -99,3 +99,23 @@ func TestBound(t *testing.T) {
 		t.Error("never complete")
 	}
 }
+
+// TestMemoryBound holds that a search ends with what it may take, and says so.
+func TestMemoryBound(t *testing.T) {
+	s := ring(8, 2)
+	whole := search(s, 100_000, clockBytesMax)
+	if !whole.Complete || whole.Full {
+		t.Fatalf("%+v", whole)
+	}
+	last := 0
+	for bytes := int64(1000); bytes < 1<<20; bytes *= 2 {
+		r := search(s, 100_000, bytes)
+		if r.Full == r.Complete || r.States < last || len(r.Findings) > 0 || r.Complete && r.States != whole.States {
+			t.Errorf("%d bytes: %+v", bytes, r)
+		}
+		last = r.States
+	}
+	if last != whole.States {
+		t.Errorf("%d states in the end, want %d", last, whole.States)
+	}
+}

@@ -41,3 +41,38 @@ func merge(known []uint32, m *moment) []uint32 {
 	merged[m.chain] = max(merged[m.chain], m.count)
 	return merged
 }
+
+// adopt adds what is known to somebody, without a copy of it if that is all.
+func (m *moment) adopt(known []uint32) {
+	more, less := false, len(known) < len(m.known)
+	for i, count := range known {
+		switch mine := m.at(i); {
+		case count > mine:
+			more = true
+		case count < mine && i != m.chain:
+			less = true
+		}
+	}
+	if !more {
+		return
+	}
+	if less {
+		known = merge(known, m)
+	}
+	m.known = known
+	m.count++
+}
+
+// at is how far a chain is known to have come.
+func (m *moment) at(chain int) uint32 {
+	switch {
+	case chain == m.chain:
+		return m.count
+	case chain < len(m.known):
+		return m.known[chain]
+	}
+	return 0
+}
+
+// countBytes is the size of one chain's part of what is known.
+const countBytes = 4

@@ -177,6 +177,8 @@ type explorer struct {
 	most     int
 	ahead    int // what was spent on looking ahead
 	complete bool
+	bytesMax int64 // of a run's clocks
+	full     bool  // the last run took too much memory
 	// messagesCompete says that there is a channel on which the order of messages
 	// is open.
 	messagesCompete bool
@@ -188,6 +190,7 @@ func (e *explorer) explore(visit func(r *run, order []choice, cut bool) (enough 
 	for {
 		r, end := e.run()
 		e.states += r.steps
+		e.full = end == endCut && r.full()
 		if end != endKnown && visit(r, e.order(), end == endCut) || end == endCut {
 			return
 		}
@@ -221,6 +224,7 @@ func (e *explorer) order() []choice {
 // run goes the present path, and on from there.
 func (e *explorer) run() (r *run, end ending) {
 	r = newRun(e.plan, e.most-e.states)
+	r.bytesMax = e.bytesMax
 	var asleep []choice
 	for depth := 0; ; depth++ {
 		r.settle()

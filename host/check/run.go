@@ -16,9 +16,11 @@ type run struct {
 	memory   memory
 	held     int // the stream that does nothing, -1 for none
 
-	steps    int // that were carried out
-	stepsMax int
-	differ   *disagreement // the first one
+	steps      int // that were carried out
+	stepsMax   int
+	clockBytes int64         // what clocks take
+	bytesMax   int64         // of that
+	differ     *disagreement // the first one
 }
 
 // guestState is how far a guest has come.
@@ -75,7 +77,20 @@ type commState struct {
 type meeting struct {
 	entered []moment // by member
 	count   int
-	differ  bool // they cannot end
+	differ  bool     // they cannot end
+	known   []uint32 // to all of them together, once all have entered
+}
+
+// together is what is known to all members.
+func (m *meeting) together() []uint32 {
+	if m.known == nil {
+		for i := range m.entered {
+			if by := (&moment{known: m.known, chain: -1}); !by.knows(m.entered[i].chain, m.entered[i].count) {
+				m.known = merge(m.known, &m.entered[i])
+			}
+		}
+	}
+	return m.known
 }
 
 // disagreement is two sides of what should be one thing.
@@ -89,7 +104,7 @@ func newRun(p *plan, stepsMax int) *run {
 	r := &run{
 		plan: p, guests: make([]guestState, len(p.guests)), streams: make([]streamState, len(p.streams)),
 		slots: make([]slotState, len(p.slots)), channels: make([]channelState, len(p.channels)),
-		comms: make([]commState, len(p.comms)), keys: make([]moment, p.keys), stepsMax: stepsMax, held: -1,
+		comms: make([]commState, len(p.comms)), keys: make([]moment, p.keys), stepsMax: stepsMax, bytesMax: clockBytesMax, held: -1,
 	}
 	for i := range r.guests {
 		r.guests[i].moment = r.newChain()
@@ -106,8 +121,21 @@ func (r *run) newChain() moment {
 	return moment{chain: r.chains - 1, count: 1}
 }
 
+// clockBytesMax bounds the memory of a run.
+const clockBytesMax = 2 << 30
+
 // exhausted reports whether the run has come to its bound.
-func (r *run) exhausted() bool { return r.steps >= r.stepsMax }
+func (r *run) exhausted() bool { return r.steps >= r.stepsMax || r.full() }
+
+// full reports whether the bound is that of memory.
+func (r *run) full() bool { return r.clockBytes >= r.bytesMax }
+
+// weigh counts what a clock takes, if it is not the one from before.
+func (r *run) weigh(before, after []uint32) {
+	if len(after) > 0 && (len(before) == 0 || &before[0] != &after[0]) {
+		r.clockBytes += int64(len(after)) * countBytes
+	}
+}
 
 // settle does whatever can be done in any order.
 func (r *run) settle() {
@@ -132,13 +160,14 @@ func (r *run) stepGuest(rank int) bool {
 	if g.next == len(r.plan.guests[rank]) {
 		return false
 	}
-	s := r.plan.guests[rank][g.next]
+	s, known := r.plan.guests[rank][g.next], g.known
 	if s.onStream() {
 		stream := &r.streams[s.stream]
 		stream.submitted = append(stream.submitted, g.moment)
 	} else if !r.act(g, s) {
 		return false
 	}
+	r.weigh(known, g.known)
 	g.next++
 	r.steps++
 	return true
@@ -181,9 +210,7 @@ func (r *run) barrier(g *guestState, s *step) bool {
 		if m.count < len(m.entered) {
 			return false
 		}
-		for i := range m.entered {
-			g.learn(&m.entered[i])
-		}
+		g.adopt(m.together())
 	}
 	g.entered = false
 	return true

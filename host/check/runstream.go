@@ -17,6 +17,7 @@ func (r *run) stepStream(i int, picked bool) bool {
 		return false
 	}
 	stream := &r.streams[i]
+	known := stream.known
 	if s.isMessage() {
 		r.number(stream, s)
 	} else {
@@ -30,6 +31,7 @@ func (r *run) stepStream(i int, picked bool) bool {
 		}
 		stream.head++
 	}
+	r.weigh(known, stream.known)
 	stream.next++
 	r.steps++
 	return true
@@ -114,8 +116,12 @@ func (r *run) meet(m *moment, entered *bool, s *step) bool {
 
 // learnCall adds what a member gets to know by one of its calls.
 func (r *run) learnCall(m *moment, c *meeting, s *step, call, member int) {
+	if s.Kind == Join || !s.Calls[call].rooted() {
+		m.adopt(c.together())
+		return
+	}
 	for other := range c.entered {
-		if other != member && (s.Kind == Join || s.Calls[call].waitsFor(member, other)) {
+		if other != member && s.Calls[call].waitsFor(member, other) {
 			m.learn(&c.entered[other])
 		}
 	}
@@ -199,6 +205,7 @@ func (r *run) deliver(send, recv message) {
 	}
 	known := merge(merge(recv.when.known, &recv.when), &send.when)
 	lane := r.lane(&r.streams[recv.stream], known)
+	r.weigh(lane.known, known)
 	lane.known = known
 	lane.count++
 	r.memory.access(access{step: send.step, when: *lane, with: recv.step}, send.Reads, nil)

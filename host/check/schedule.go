@@ -118,6 +118,15 @@ func (c Call) String() string {
 	return fmt.Sprintf("%s %s of %d elements", c.Collective, c.Type, c.Count)
 }
 
+// rooted reports whether one member is another than the rest.
+func (c Call) rooted() bool {
+	switch c.Collective {
+	case op.Broadcast, op.Scatter, op.ReduceTo, op.Gather:
+		return true
+	}
+	return false
+}
+
 // waitsFor reports whether a member cannot end the call before another has
 // entered it, because it gets something from there. Numbers are of members.
 func (c Call) waitsFor(member, other int) bool {
