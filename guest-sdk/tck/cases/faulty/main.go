@@ -8,7 +8,7 @@
 //	budget             every rank gives back the buffer of a round after it has got the next one
 //	read_before_write  rank 1 passes a chunk on without waiting for it
 //
-// Without -fault nothing is wrong.
+// Without -fault nothing is wrong. It takes three ranks for all of them to show.
 package main
 
 import (
