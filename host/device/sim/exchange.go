@@ -3,6 +3,7 @@ package sim
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ccrun/ccrun/host/device"
@@ -10,9 +11,24 @@ import (
 )
 
 // store is the key-value store of a cluster's ranks.
-type store struct{ values map[string][]byte }
+type store struct {
+	values  map[string][]byte
+	waiting map[string][]*Device // for keys that are not set
+}
 
-func (s *store) init() { s.values = make(map[string][]byte) }
+func (s *store) init() {
+	s.values, s.waiting = make(map[string][]byte), make(map[string][]*Device)
+}
+
+// leave takes a rank that waits no longer from those that wait for a key.
+func (s *store) leave(key string, d *Device) {
+	left := slices.DeleteFunc(s.waiting[key], func(other *Device) bool { return other == d })
+	if len(left) > 0 {
+		s.waiting[key] = left
+		return
+	}
+	delete(s.waiting, key)
+}
 
 func (s *store) has(key string) bool {
 	_, ok := s.values[key]
@@ -39,9 +55,13 @@ func (x exchange) Set(key string, value []byte) error {
 }
 
 func (x exchange) set(key string, value []byte) {
-	x.cluster.store.values[key] = bytes.Clone(value)
-	for _, d := range x.cluster.devices {
-		if d != nil && d.waiting && d.wait.key == key {
+	store := &x.cluster.store
+	store.values[key] = bytes.Clone(value)
+	waiting := store.waiting[key]
+	delete(store.waiting, key) // it is set from now on
+	slices.SortFunc(waiting, func(a, b *Device) int { return a.rank - b.rank })
+	for _, d := range waiting {
+		if d.waiting && d.wait.key == key {
 			d.poke()
 		}
 	}
@@ -54,6 +74,10 @@ func (x exchange) Get(key string, timeout time.Duration) ([]byte, error) {
 	d.charge()
 	d.catchUp()
 	d.wait = guestWait{kind: op.ShareLookup, key: key, peer: -1}
+	if store := &x.cluster.store; !store.has(key) {
+		store.waiting[key] = append(store.waiting[key], d)
+		defer store.leave(key, d)
+	}
 	if err := d.await(timeout); err != nil {
 		return nil, fmt.Errorf("get %q: %w", key, err)
 	}
@@ -71,5 +95,6 @@ func (x exchange) CompareAndSwap(key string, old, value []byte) ([]byte, error) 
 		x.set(key, value)
 		return bytes.Clone(value), nil
 	}
+	d.letTimePass() // it may have to try again
 	return bytes.Clone(have), nil
 }
