@@ -201,10 +201,15 @@ func (r *rank) executeReplay() guest.Exit {
 		Rank: r.spec.Rank, Ranks: r.spec.Size, Device: r.device, Exchange: r.keys, Recorder: r.recorder,
 		Plan: plans.plan, Verify: r.spec.KeepsData, Stopped: r.givenUp,
 	})()
-	if err != nil {
-		return guest.Exit{Err: err, Trap: err.Error()}
+	if err == nil {
+		return guest.Exit{}
 	}
-	return guest.Exit{}
+	exit := guest.Exit{Err: err, Trap: err.Error()}
+	var line *oplog.LineError
+	if errors.As(err, &line) && line.Function != "" {
+		exit.Stack = []guest.Frame{{Function: line.Function}}
+	}
+	return exit
 }
 
 // givenUp says why the run was given up, nil while it is not.

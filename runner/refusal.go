@@ -57,7 +57,7 @@ func rankCount(asked int, place *place) (int, error) {
 	case asked < 1:
 		return 0, refuse(fmt.Sprintf("give 1 to %d", RanksMax), "-n %d: a run has at least one rank", asked)
 	case asked > RanksMax:
-		return 0, refuse("more ranks than that need the simulator, which comes with a later version", "-n %d: at most %d ranks on this machine", asked, RanksMax)
+		return 0, refuse("more ranks than that need the simulator: --device sim:h100x64", "-n %d: at most %d ranks on this machine", asked, RanksMax)
 	}
 	return asked, nil
 }

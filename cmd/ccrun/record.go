@@ -48,7 +48,7 @@ ccrun run.
 a device that does nothing, and finds the one program that all -n ranks share, in
 which offsets and peers depend on the rank as in {4096*(r+1)}: modulo the number
 of ranks. Further ranks are held against it. So thousands of ranks can be
-simulated at the cost of none. A workflow whose ranks are not alike, or that looks
+simulated at little cost. A workflow whose ranks are not alike, or that looks
 at data or at the time, is refused.
 `,
 		Flags: append([]cli.Flag{

@@ -33,7 +33,7 @@ type Stage struct {
 
 // Body gives what carries a program out on a device, as the rank that recorded
 // it or, if it is shared, as any rank. It may be called once, and returns when
-// all that was submitted is complete. An error names the line.
+// all that was submitted is complete. An error is a [*LineError], or of the end.
 //
 // Ranks find what others export in the exchange, under keys that begin with
 // "replay/".
@@ -49,9 +49,25 @@ func Body(p *Program, s Stage) func() error {
 	}
 }
 
+// LineError is a line that could not be carried out.
+type LineError struct {
+	Line     int    // of the rank, from 1
+	Text     string // what it says for the rank
+	Function string // of the guest that made the call, "" for unknown
+	Err      error
+}
+
+// Error names the line.
+func (e *LineError) Error() string {
+	return fmt.Sprintf("line %d of its operations (%s): %v", e.Line, e.Text, e.Err)
+}
+
+// Unwrap gives what the device said.
+func (e *LineError) Unwrap() error { return e.Err }
+
 // failed says in which line.
 func (r *player) failed(err error) error {
-	return fmt.Errorf("line %d of its operations (%s): %w", r.at+1, r.program.Line(r.at, r.Rank, r.Ranks), err)
+	return &LineError{r.at + 1, r.program.Line(r.at, r.Rank, r.Ranks), r.program.names[r.program.lines[r.at].function], err}
 }
 
 // player is a rank on its way through a program.

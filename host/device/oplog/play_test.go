@@ -409,3 +409,23 @@ func TestWaitingForAKeyEnds(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// FuzzPlay carries hostile logs out on a device that checks what is asked.
+func FuzzPlay(f *testing.F) {
+	f.Add(every)
+	f.Add(sharedLog)
+	f.Add(twoRanks)
+	f.Fuzz(func(t *testing.T, text string) {
+		log, err := Parse(strings.NewReader(text), nil)
+		if err != nil {
+			return
+		}
+		for _, rank := range []int{0, log.Ranks - 1} {
+			if p := log.Program(rank); p != nil {
+				s := NewSketch(rank, log.Ranks)
+				_ = s.Set(exportKey((rank+1)%log.Ranks, "1.1+0:65536"), device.Handle{Bytes: 65536}.Encode())
+				_ = Body(p, Stage{Rank: rank, Ranks: log.Ranks, Device: s, Exchange: s, Plan: meet})() // any error will do
+			}
+		}
+	})
+}
