@@ -20,8 +20,12 @@ func (s *stream) advance() {
 			return
 		}
 		t := s.at(s.head)
-		if t.handed > s.cluster.now {
-			s.startAt(t.handed)
+		from := t.handed
+		if s.free > from && t.kind != op.Wait && t.kind != op.Signal {
+			from = s.free
+		}
+		if from > s.cluster.now {
+			s.startAt(from)
 			return
 		}
 		t.start = s.cluster.now
@@ -33,29 +37,16 @@ func (s *stream) advance() {
 
 func (s *stream) startAt(at int64) {
 	s.starting = true
-	s.cluster.queue.Push(newEvent(at, evStart, uint32(s.index)))
+	s.cluster.plan(at, evStart, uint32(s.index))
 }
 
 // carryOut begins the operation at the head, and reports whether it is done.
 func (s *stream) carryOut(t *task) (done bool) {
-	d := s.device
 	switch t.kind {
 	case op.Wait:
 		return s.awaitSlot(t)
 	case op.Signal:
-		if s.cluster.machine.raisePicos() > 0 {
-			s.work(t)
-			return false
-		}
-		s.cluster.send(d, t)
-		if d.longer != nil {
-			t.engaged = true
-			if s.holdUp(t) {
-				return false
-			}
-		}
-		s.finish(t, flight.StatusOK)
-		return true
+		return s.raise(t)
 	case op.EventRecord:
 		s.finish(t, flight.StatusOK)
 		return true
@@ -145,7 +136,7 @@ func (s *stream) holdUp(t *task) bool {
 	if extra > 0 {
 		id := s.cluster.jobs.take()
 		*s.cluster.jobs.at(id) = job{stream: s, letter: -1}
-		s.cluster.queue.Push(newEvent(s.cluster.now+extra, evJob, uint32(id)))
+		s.cluster.plan(s.cluster.now+extra, evJob, uint32(id))
 	}
 	return true // for ever if it is negative
 }

@@ -1,7 +1,9 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/ccrun/ccrun/host/device"
 	"github.com/ccrun/ccrun/host/op"
@@ -9,11 +11,21 @@ import (
 
 // allocation is memory of a rank.
 type allocation struct {
+	of     *memory
 	number uint32 // never used twice by a rank
 	bytes  int64
 	data   []byte // nil if it is a phantom, or empty
 	freed  bool
 	name   string // what the rank was at when it asked for it
+	lines  *lines // on processor cores: who has its bytes, nil before anybody has
+}
+
+// linesOf says who has the allocation's bytes.
+func (a *allocation) linesOf() *lines {
+	if a.lines == nil {
+		a.lines = linesOf(a.bytes)
+	}
+	return a.lines
 }
 
 // phantom reports whether the allocation has a size but no bytes.
@@ -21,7 +33,12 @@ func (a *allocation) phantom() bool { return a.data == nil && a.bytes > 0 }
 
 // haunt makes an allocation a phantom: bytes that nobody knows were written to
 // it.
-func (a *allocation) haunt() { a.data = nil }
+func (a *allocation) haunt() {
+	if a.data != nil && a.bytes > 0 {
+		a.of.real -= a.bytes
+		a.data = nil
+	}
+}
 
 // buffer is a range of an allocation, this rank's or an imported peer's.
 type buffer struct {
@@ -156,9 +173,16 @@ func (m *memory) holdsData(bytes int64) bool {
 	return share < 0 || bytes <= share-m.real || share > 0 && bytes <= smallBytes
 }
 
+// find gives the place of an allocation among those that are alive, whose
+// numbers rise.
+func (m *memory) find(number uint32) (at int, ok bool) {
+	return slices.BinarySearchFunc(m.live, number, func(a *allocation, number uint32) int { return cmp.Compare(a.number, number) })
+}
+
 func (m *memory) close() {
 	for _, a := range m.live {
 		a.freed, a.data = true, nil
+		m.cluster.allocated -= a.bytes
 	}
 	m.live = nil
 }
@@ -181,7 +205,7 @@ func (d *Device) Alloc(bytes int64) (op.Buffer, error) {
 	}
 	d.charge()
 	m.next++
-	a := &allocation{number: m.next, bytes: bytes, name: fmt.Sprintf("buffer %d", m.next)}
+	a := &allocation{of: m, number: m.next, bytes: bytes, name: fmt.Sprintf("buffer %d", m.next)}
 	if m.holdsData(bytes) {
 		a.data = make([]byte, bytes)
 		m.real += bytes
@@ -191,6 +215,7 @@ func (d *Device) Alloc(bytes int64) (op.Buffer, error) {
 	}
 	m.open++
 	m.live = append(m.live, a)
+	m.cluster.allocated += bytes
 	if m.used += bytes; m.used > m.peak {
 		m.peak, m.stale = m.used, true
 	}
@@ -225,14 +250,12 @@ func (d *Device) Free(buf op.Buffer) error {
 	a := b.owner
 	a.freed = true
 	m.used -= a.bytes
+	m.cluster.allocated -= a.bytes
 	if a.data != nil {
 		m.real -= a.bytes
 	}
-	for i, other := range m.live {
-		if other == a {
-			m.live = append(m.live[:i], m.live[i+1:]...)
-			break
-		}
+	if at, ok := m.find(a.number); ok {
+		m.live = slices.Delete(m.live, at, at+1)
 	}
 	if d.recorder != nil {
 		d.recorder.CountBuffer(-a.bytes)
@@ -281,6 +304,7 @@ func (d *Device) Read(dst []byte, src op.View) error {
 	} else {
 		clear(dst)
 	}
+	d.letTimePass()
 	return nil
 }
 
@@ -335,15 +359,14 @@ func (d *Device) Import(peer int, h device.Handle) (op.Buffer, error) {
 	if h.Generation != 1 || h.Allocation == 0 || h.Allocation > owner.next || h.Offset < 0 || h.Bytes < 0 {
 		return nil, fmt.Errorf("handle of rank %d: %w", peer, op.ErrRange)
 	}
-	for _, a := range owner.live {
-		if a.number != h.Allocation {
-			continue
-		}
-		if h.Bytes > a.bytes || h.Offset > a.bytes-h.Bytes {
-			return nil, fmt.Errorf("handle of rank %d: %w", peer, op.ErrRange)
-		}
-		d.memory.open++
-		return &buffer{device: d, owner: a, peer: peer, offset: h.Offset, bytes: h.Bytes}, nil
+	at, ok := owner.find(h.Allocation)
+	if !ok {
+		return nil, fmt.Errorf("allocation %d of rank %d: %w", h.Allocation, peer, device.ErrStale)
 	}
-	return nil, fmt.Errorf("allocation %d of rank %d: %w", h.Allocation, peer, device.ErrStale)
+	a := owner.live[at]
+	if h.Bytes > a.bytes || h.Offset > a.bytes-h.Bytes {
+		return nil, fmt.Errorf("handle of rank %d: %w", peer, op.ErrRange)
+	}
+	d.memory.open++
+	return &buffer{device: d, owner: a, peer: peer, offset: h.Offset, bytes: h.Bytes}, nil
 }

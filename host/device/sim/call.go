@@ -251,7 +251,7 @@ func (c *Cluster) goOn(r *callRun, by int) {
 	id := c.jobs.take()
 	*c.jobs.at(id) = job{run: r, letter: -1}
 	r.moving = false
-	c.queue.Push(newEvent(c.now+c.machine.signalPicos(r.comm.group.ranks[by], r.comm.device.rank), evJob, uint32(id)))
+	c.plan(c.now+c.machine.signalPicos(r.comm.group.ranks[by], r.comm.device.rank), evJob, uint32(id))
 }
 
 // wait puts a call on the list of those that wait for a rank.
@@ -303,7 +303,7 @@ func (r *callRun) after(picos int64) {
 	c := r.comm.device.cluster
 	id := c.jobs.take()
 	*c.jobs.at(id) = job{run: r, letter: -1}
-	c.queue.Push(newEvent(c.now+picos, evCall, uint32(id)))
+	c.plan(c.now+picos, evCall, uint32(id))
 }
 
 // callDone completes a call, after any delay that was asked for.

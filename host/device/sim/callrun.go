@@ -152,7 +152,7 @@ func (r *callRun) endMove() {
 			if extra > 0 {
 				id := c.jobs.take()
 				*c.jobs.at(id) = job{run: r, letter: -1}
-				c.queue.Push(newEvent(c.now+extra, evJob, uint32(id)))
+				c.plan(c.now+extra, evJob, uint32(id))
 			}
 			return
 		}

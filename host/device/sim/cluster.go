@@ -58,14 +58,17 @@ type Cluster struct {
 	seed      uint64
 	ranks     int
 	realBytes int64 // of one rank, -1 for no limit
+	allocated int64 // bytes that ranks have now, with and without data
 
 	now           int64 // picoseconds
 	queue         event.Queue
 	net           network.Network
-	dirty         bool    // net has to be settled
-	owners        []int32 // by flow: job that it is part of, -1 if none
-	machineDemand demand  // scratch
-	scratch       op.Op   // of records
+	dirty         bool        // net has to be settled
+	owners        []flowOwner // by flow
+	pending       int         // events on the queue that will have an effect
+	limited       int         // ranks that wait until a time at most
+	machineDemand demand      // scratch
+	scratch       op.Op       // of records
 	jobs          pool[job]
 	letters       pool[letter]
 	streams       []*stream  // by number in the cluster
@@ -75,16 +78,21 @@ type Cluster struct {
 	opened        int
 	devices       []*Device // by rank, nil until opened
 
-	rounds []round // barriers, from number firstRound on
-	passed uint64  // barriers that all ranks have entered
-	comms  map[string]*group
-	store  store
-	stats  Stats
+	rounds  []round // barriers, from number passed + 1 on
+	passed  uint64  // barriers that all ranks have entered
+	meeting int     // ranks that wait for another's device
+	comms   map[string]*group
+	store   store
+	stats   Stats
 
 	scheduled  bool // Run is under way
 	coroutines []coroutine
+	live       int   // bodies that have not ended
+	result     error // of Run
+	told       bool  // the ranks know that the run is given up
 	runnable   fifo
 	aborted    atomic.Pointer[error]
+	news       atomic.Bool // somebody has called Abort since Run has looked
 	givenUp    func(cause error)
 	between    func()
 
@@ -147,6 +155,7 @@ func (c *Cluster) Abort(cause error) {
 	}
 	wrapped := fmt.Errorf("%w: %w", device.ErrAborted, cause)
 	c.aborted.CompareAndSwap(nil, &wrapped)
+	c.news.Store(true)
 	c.announce()
 }
 

@@ -25,24 +25,30 @@ const (
 
 // Device is one rank of a cluster.
 type Device struct {
-	cluster   *Cluster
-	rank      int
+	// What every operation looks at comes first, on one cache line.
+	cluster  *Cluster
+	rank     int
+	longer   func(kind op.Kind, peer int, nanos int64) int64
+	host     int64 // the time on the rank's own thread, ahead of the cluster's
+	near     *slot // the slot looked up last, and its key
+	nearKey  uint64
+	waiting  bool
+	limited  bool  // the wait ends at until
+	expired  bool  // it has
+	recorded bool  // some operations leave records
+	until    int64 // when the wait ends, or the rank's own time has come
+
+	wait      guestWait
+	alarm     int64 // of the earliest evTimeout on the queue, -1 if none is known of
+	looks     int   // at the clock, since the last call
+	calls     int   // since the rank was told to stop
 	recorder  *flight.Writer
 	opTimeout time.Duration
-	longer    func(kind op.Kind, peer int, nanos int64) int64
-
-	host    int64 // the time on the rank's own thread, ahead of the cluster's
-	wait    guestWait
-	waiting bool
-	expired bool
-	until   int64
 
 	memory    memory
 	streams   [maxStreams + 1]*stream // by number; 0 is not used
 	events    int
 	slots     map[uint64]*slot
-	near      *slot // the slot looked up last, and its key
-	nearKey   uint64
 	mail      map[uint64]*channel
 	barriers  uint64
 	openComms int
@@ -59,14 +65,15 @@ var _ interface {
 	device.Delays
 } = (*Device)(nil)
 
-// Open makes the device of a rank.
+// Open makes the device of a rank. Within Run, waits of streams have no limit,
+// whatever the configuration says: one that cannot end is found at once.
 func (c *Cluster) Open(o device.Config) (device.Device, error) {
 	if o.Size != c.ranks || o.Rank < 0 || o.Rank >= c.ranks {
 		return nil, fmt.Errorf("rank %d of %d: %w", o.Rank, o.Size, device.ErrPeer)
 	}
 	d := &Device{
 		cluster: c, rank: o.Rank, recorder: o.Recorder, opTimeout: o.OpTimeout,
-		slots: make(map[uint64]*slot), mail: make(map[uint64]*channel),
+		slots: make(map[uint64]*slot), mail: make(map[uint64]*channel), alarm: -1,
 	}
 	d.memory.init(c, o.MemoryBytes)
 	if !c.scheduled {
@@ -77,8 +84,9 @@ func (c *Cluster) Open(o device.Config) (device.Device, error) {
 		return nil, fmt.Errorf("rank %d is open already: %w", o.Rank, device.ErrPeer)
 	}
 	c.devices[o.Rank] = d
-	c.opened++
-	c.pokeAll()
+	if c.opened++; c.meeting > 0 {
+		c.pokeAll()
+	}
 	return d, nil
 }
 
@@ -101,7 +109,13 @@ func (d *Device) Facts() device.Facts {
 }
 
 // Now is the rank's virtual time in nanoseconds.
-func (d *Device) Now() int64 { return max(d.cluster.now, d.host) / picosPerNano }
+func (d *Device) Now() int64 {
+	d.looked()
+	return d.time() / picosPerNano
+}
+
+// time is that of the rank's own thread, in picoseconds.
+func (d *Device) time() int64 { return max(d.cluster.now, d.host) }
 
 // Abort ends every wait of this rank, now and from now on.
 func (d *Device) Abort(cause error) {
@@ -110,6 +124,7 @@ func (d *Device) Abort(cause error) {
 	}
 	wrapped := fmt.Errorf("%w: %w", device.ErrAborted, cause)
 	d.aborted.CompareAndSwap(nil, &wrapped)
+	d.cluster.news.Store(true)
 	d.cluster.announce()
 }
 
@@ -155,7 +170,10 @@ func (d *Device) meet(peer int, timeout time.Duration) error {
 	if timeout >= 0 {
 		limit = min(limit, timeout)
 	}
-	if err := d.await(limit); err != nil {
+	d.cluster.meeting++
+	err := d.await(limit)
+	d.cluster.meeting--
+	if err != nil {
 		return fmt.Errorf("rank %d has no device: %w", max(peer, 0), err)
 	}
 	return nil
@@ -176,16 +194,17 @@ func (d *Device) Barrier(timeout time.Duration) error {
 	d.barriers++
 	c.arrive(d.barriers)
 	d.wait = guestWait{kind: op.Barrier, target: d.barriers, peer: -1}
-	start := d.Now()
 	if err := d.await(timeout); err != nil {
 		return fmt.Errorf("barrier %d: rank %d has entered %d: %w", d.barriers, c.laggard(d.barriers), c.entered(d.barriers), err)
 	}
-	_ = start
 	return nil
 }
 
 // round is a barrier that not all ranks have passed.
-type round struct{ entered int }
+type round struct {
+	entered int
+	behind  int // all ranks before this one have entered
+}
 
 // arrive counts a rank into a barrier, and plans its end if it was the last.
 func (c *Cluster) arrive(number uint64) {
@@ -195,7 +214,7 @@ func (c *Cluster) arrive(number uint64) {
 	}
 	r := &c.rounds[at]
 	if r.entered++; r.entered == c.ranks {
-		c.queue.Push(newEvent(c.now+c.machine.barrierPicos(), evBarrier, uint32(number)))
+		c.plan(c.now+c.machine.barrierPicos(), evBarrier, uint32(number))
 	}
 }
 
@@ -214,11 +233,12 @@ func (c *Cluster) entered(number uint64) int {
 	return 0
 }
 
-// laggard is the first rank that has not entered a barrier.
+// laggard is the first rank that has not entered a barrier which is not over.
 func (c *Cluster) laggard(number uint64) int {
-	for rank, d := range c.devices {
-		if d == nil || d.barriers < number {
-			return rank
+	r := &c.rounds[number-c.passed-1]
+	for ; r.behind < c.ranks; r.behind++ {
+		if d := c.devices[r.behind]; d == nil || d.barriers < number {
+			return r.behind
 		}
 	}
 	return -1

@@ -45,7 +45,11 @@ func (e *streamEvent) Recorded() bool {
 	defer e.device.leave(e.device.enter())
 	e.device.charge()
 	e.device.catchUp()
-	return e.reached()
+	if e.reached() {
+		return true
+	}
+	e.device.letTimePass()
+	return false
 }
 
 func (e *streamEvent) reached() bool { return e.stream == nil || e.stream.head >= e.target }

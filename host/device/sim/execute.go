@@ -140,7 +140,7 @@ func (s *stream) stale(t *task) error {
 // what is written from it one.
 func (d *Device) apply(t *task) {
 	if t.kind == op.Signal {
-		d.cluster.send(d, t)
+		d.cluster.send(d, t, d.cluster.now)
 		return
 	}
 	if t.bytes == 0 && t.kind != op.Digest && t.kind != op.Verify && t.kind != op.Gemm {
@@ -248,7 +248,7 @@ func (t *task) otherEnd() int {
 
 // record writes the flight record of an operation that ends now.
 func (d *Device) record(s *stream, t *task, status uint8) {
-	if d.recorder == nil || t.kind == op.CollectiveCall {
+	if !d.recorded || t.kind == op.CollectiveCall {
 		return
 	}
 	o := &d.cluster.scratch
@@ -256,7 +256,7 @@ func (d *Device) record(s *stream, t *task, status uint8) {
 	if !device.Recorded(d.recorder, o) {
 		return
 	}
-	start, end := t.start/picosPerNano, d.cluster.now/picosPerNano
+	start, end := t.start/picosPerNano, max(d.cluster.now, s.free)/picosPerNano
 	if t.kind == op.Reduce && status == flight.StatusOK {
 		d.recordReduce(o, s, t, start, end)
 		return

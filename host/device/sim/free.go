@@ -14,9 +14,13 @@ import (
 // enter begins a call of a device. Its result goes to leave.
 func (d *Device) enter() *Cluster {
 	c := d.cluster
-	if !c.scheduled {
+	d.looks = 0
+	switch {
+	case !c.scheduled:
 		c.mu.Lock()
 		c.drive()
+	case c.told:
+		d.heard()
 	}
 	return c
 }

@@ -1,13 +1,6 @@
 package sim
 
-import (
-	"github.com/ccrun/ccrun/host/device/sim/event"
-	"github.com/ccrun/ccrun/host/device/sim/network"
-)
-
-func newEvent(at int64, kind, target uint32) event.Event {
-	return event.Event{At: at, Kind: kind, Target: target}
-}
+import "github.com/ccrun/ccrun/host/device/sim/network"
 
 // job is something that takes virtual time: flows over links, and then a fixed
 // time. What is complete then is an operation at the head of a stream, a
@@ -68,35 +61,43 @@ func (c *Cluster) begin(id int32, d *demand) {
 	j := c.jobs.at(id)
 	j.alpha, j.flows = d.alpha+d.hop, int32(d.count)
 	if d.count == 0 {
-		c.queue.Push(newEvent(c.now+j.alpha, evJob, uint32(id)))
+		c.plan(c.now+j.alpha, evJob, uint32(id))
 		return
 	}
 	for i := range d.flows[:d.count] {
 		f := &d.flows[i]
 		n := c.net.Start(c.now, f.amount, f.limit, uint32(id), f.links[:f.count]...)
 		for int(n) >= len(c.owners) {
-			c.owners = append(c.owners, -1)
+			c.owners = append(c.owners, flowOwner{due: -1})
 		}
-		c.owners[n] = id
+		c.owners[n].job = id
 	}
 	c.dirty = true
 }
 
+// flowOwner is what the cluster knows of a flow.
+type flowOwner struct {
+	job int32
+	due int64 // of the event that ends it, -1 if there is none
+}
+
 // flowDue ends a flow, unless it has been given another time meanwhile.
 func (c *Cluster) flowDue(f int32, at int64) {
-	id := c.owners[f]
-	if id < 0 || c.net.Due(network.Flow(f)) != at {
+	o := &c.owners[f]
+	if o.due != at {
 		return
 	}
+	id := o.job
+	o.due = -1
+	c.pending--
 	c.net.Finish(c.now, network.Flow(f))
-	c.owners[f] = -1
 	c.dirty = true
 	j := c.jobs.at(id)
 	if j.flows--; j.flows > 0 {
 		return
 	}
 	if j.alpha > 0 {
-		c.queue.Push(newEvent(c.now+j.alpha, evJob, uint32(id)))
+		c.plan(c.now+j.alpha, evJob, uint32(id))
 		return
 	}
 	c.jobDone(id)

@@ -141,7 +141,7 @@ func (c *Cluster) arrived(id int32) {
 		if extra > 0 {
 			job2 := c.jobs.take()
 			*c.jobs.at(job2) = job{stream: to.stream, letter: id}
-			c.queue.Push(newEvent(c.now+extra, evJob, uint32(job2)))
+			c.plan(c.now+extra, evJob, uint32(job2))
 		}
 		if extra != 0 {
 			return

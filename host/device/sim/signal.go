@@ -51,11 +51,33 @@ func (s *slot) drop(who *stream) {
 	}
 }
 
-// send puts a signal on its way.
-func (c *Cluster) send(d *Device, t *task) {
+// raise carries a signal out. If another operation follows, the time that the
+// flag's write takes is no event: that operation begins when it is over.
+func (s *stream) raise(t *task) (done bool) {
+	c := s.cluster
+	takes := c.machine.raisePicos()
+	switch {
+	case takes == 0 && s.device.longer == nil:
+	case s.device.longer == nil && s.head+1 < s.tail:
+	case s.free > c.now:
+		s.startAt(s.free)
+		return false
+	default:
+		s.work(t)
+		return false
+	}
+	t.start = max(c.now, s.free)
+	s.free = t.start + takes
+	c.send(s.device, t, s.free)
+	s.finish(t, flight.StatusOK)
+	return true
+}
+
+// send puts a signal on its way that leaves at the given time.
+func (c *Cluster) send(d *Device, t *task, leaves int64) {
 	id := c.letters.take()
 	*c.letters.at(id) = letter{to: t.peer, from: int32(d.rank), slot: t.slot, value: t.value}
-	c.queue.Push(newEvent(c.now+c.machine.signalPicos(d.rank, int(t.peer)), evSignal, uint32(id)))
+	c.plan(leaves+c.machine.signalPicos(d.rank, int(t.peer)), evSignal, uint32(id))
 }
 
 // deliver raises the slot that a signal is for.
@@ -108,6 +130,7 @@ func (d *Device) SignalValue(peer int, number uint32) (uint64, error) {
 	}
 	d.charge()
 	d.catchUp()
+	d.letTimePass()
 	return d.slot(peer, number).value, nil
 }
 

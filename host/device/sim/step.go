@@ -3,6 +3,7 @@ package sim
 import (
 	"math"
 
+	"github.com/ccrun/ccrun/host/device/sim/event"
 	"github.com/ccrun/ccrun/host/device/sim/network"
 )
 
@@ -15,13 +16,19 @@ func (c *Cluster) step() bool {
 	}
 	if c.dirty {
 		// Once for all that happens at this instant: flows often end together.
-		if at, ok := c.queue.Peek(); !ok || at > c.now {
+		if at, ok := c.queue.Peek(); !ok || at > c.now || c.pending == 0 {
 			c.settle()
 		}
+	}
+	if c.pending == 0 && c.limited == 0 {
+		return false // what is left on the queue has no effect: time ends here
 	}
 	e, ok := c.queue.Pop()
 	if !ok {
 		return false
+	}
+	if e.Kind != evFlow && e.Kind != evTimeout {
+		c.pending--
 	}
 	c.now = max(c.now, e.At)
 	c.stats.Events++
@@ -46,6 +53,14 @@ func (c *Cluster) step() bool {
 		c.callDone(int32(e.Target))
 	}
 	return true
+}
+
+// plan puts an event on the queue that will have an effect. Those that may have
+// none, since a wait has ended or a flow is done at another time by then, are
+// not to keep a deadlock from being found, nor to move it to when they are due.
+func (c *Cluster) plan(at int64, kind, target uint32) {
+	c.pending++
+	c.queue.Push(event.Event{At: at, Kind: kind, Target: target})
 }
 
 // nextAt is when the next event is due, once everything of this instant has
@@ -92,9 +107,15 @@ func (c *Cluster) advanceReady() {
 func (c *Cluster) settle() {
 	c.dirty = false
 	for _, d := range c.net.Settle(c.now) {
+		o := &c.owners[d.Flow]
+		if o.due >= 0 {
+			c.pending-- // that event will find another time
+		}
+		o.due = -1
 		if d.At == network.Never {
 			continue // over a link that lets nothing through
 		}
-		c.queue.Push(newEvent(d.At, evFlow, uint32(d.Flow)))
+		o.due = d.At
+		c.plan(d.At, evFlow, uint32(d.Flow))
 	}
 }

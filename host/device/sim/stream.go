@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ccrun/ccrun/host/device"
+	"github.com/ccrun/ccrun/host/flight"
 	"github.com/ccrun/ccrun/host/op"
 )
 
@@ -12,23 +13,25 @@ const queueMax = 1024
 
 // stream is an in-order queue of operations.
 type stream struct {
-	cluster *Cluster
-	device  *Device
-	number  int   // within the rank, from 1
-	index   int32 // within the cluster
-
+	// What every event of the stream looks at comes first, on one cache line:
+	// thousands of streams take turns.
 	ring       []task // a power of two long; operation i lies at i mod len
 	head, tail uint64 // operations done, and submitted
+	device     *Device
+	failed     *failure
+	busy       bool // the head is being carried out
+	blocked    bool // the head waits for somebody else
+	talking    bool // the head and what follows it are messages under way
+	starting   bool // an event will come when the head can begin
+	listed     bool // on the cluster's list of streams that may go on
+	closed     bool
 
-	busy     bool // the head is being carried out
-	blocked  bool // the head waits for somebody else
-	talking  bool // the head and what follows it are messages under way
-	starting bool // an event will come when the head has been handed over
-	listed   bool // on the cluster's list of streams that may go on
-	closed   bool
-	failed   *failure
+	free      int64 // when the operation before the head is over, if that is to come
+	cluster   *Cluster
+	followers []follower // event waits of other streams
+	number    int        // within the rank, from 1
+	index     int32      // within the cluster
 
-	followers    []follower // event waits of other streams
 	blockedSince time.Time  // outside Run
 }
 
@@ -113,6 +116,7 @@ func (d *Device) NewStream() (device.Stream, error) {
 func (d *Device) openStream(number int) *stream {
 	c := d.cluster
 	s := &stream{cluster: c, device: d, number: number, ring: make([]task, 8)}
+	d.recorded = d.recorder != nil && d.recorder.Level >= flight.LevelFlow
 	if n := len(c.unused); n > 0 {
 		s.index = c.unused[n-1]
 		c.unused = c.unused[:n-1]
@@ -209,7 +213,11 @@ func (s *stream) Query() (bool, error) {
 	}
 	d.charge()
 	d.catchUp()
-	return s.empty(), s.err()
+	if err := s.err(); err != nil || s.empty() {
+		return s.empty(), err
+	}
+	d.letTimePass()
+	return false, nil
 }
 
 // Sync waits until everything submitted is complete.
