@@ -25,8 +25,10 @@
 // have all arrived (a persistent set, as in Flanagan and Godefroid, "Dynamic
 // partial-order reduction for model checking software", POPL 2005); if there is
 // none, all are, and sleep sets (Godefroid, 1996) keep orders that are one trace
-// from being explored twice. The search keeps no states: each trace is run from
-// its beginning.
+// from being explored twice. Competitors that a rank itself orders, by waiting
+// for its streams and events, are none, and neither are those that cannot arrive
+// before the other is done, which looking ahead shows. The search keeps no
+// states: each trace is run from its beginning.
 //
 // Races are found within one run of each trace by vector clocks (Mattern 1989),
 // with a last write and the reads since for each range of bytes, as in Flanagan
