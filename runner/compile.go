@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"path/filepath"
 
 	"github.com/tetratelabs/wazero"
 
@@ -13,7 +14,11 @@ import (
 // compile makes a runtime with the host's functions and a guest ready to run
 // in it. A cache that does not work is done without.
 func compile(ctx context.Context, s *spec, path string, wasm []byte) (*guest.Runtime, wazero.CompiledModule, error) {
-	cache, err := guest.OpenCache(s.CacheDir)
+	dir := s.CacheDir
+	if s.hasMany() {
+		dir = filepath.Join(dir, "many")
+	}
+	cache, err := guest.OpenCache(dir)
 	if err != nil {
 		cache = nil
 	}
@@ -26,7 +31,11 @@ func compile(ctx context.Context, s *spec, path string, wasm []byte) (*guest.Run
 }
 
 func compileWith(ctx context.Context, cache wazero.CompilationCache, s *spec, path string, wasm []byte) (*guest.Runtime, wazero.CompiledModule, error) {
-	r, err := guest.New(ctx, cache, s.MemoryBytes)
+	newRuntime := guest.New
+	if s.hasMany() {
+		newRuntime = guest.NewMany
+	}
+	r, err := newRuntime(ctx, cache, s.MemoryBytes)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -28,7 +28,7 @@ func (s *roster) verdict() *Verdict {
 	case s.order.Kind == KindDeadlock:
 		v.Text = deadlockText(states)
 	case s.order.Kind == KindTimeout:
-		v.Text = s.order.Text + "\n" + rankLines(states)
+		v.Text = s.order.Text + "\n" + strings.Join(rankLines(states), "\n")
 	default:
 		s.blame(v, cause)
 	}
@@ -52,14 +52,6 @@ func (s *roster) finalStates() []rankState {
 		}
 	}
 	return states
-}
-
-func rankLines(states []rankState) string {
-	lines := make([]string, len(states))
-	for i := range states {
-		lines[i] = line(states[i].verdict())
-	}
-	return strings.Join(lines, "\n")
 }
 
 func (s *roster) rankVerdict(state *rankState) RankVerdict {

@@ -54,6 +54,14 @@ type spec struct {
 
 const guestStderr = 3
 
+// sourcesMax is how many guests of one process may have to tell where in the
+// source they are.
+const sourcesMax = 64
+
+// hasMany reports whether a process has very many of the run's guests: only a
+// simulated run has more than one.
+func (s *spec) hasMany() bool { return isSimulated(s.Device) && s.Size > sourcesMax }
+
 var errNoSpec = errors.New(specVariable + " is not set: ranks are started by the launcher")
 
 func parseSpec(text string) (*spec, error) {

@@ -163,218 +163,37 @@ func inFunction(name string) string {
 	return " in " + name
 }
 
-// deadlockText explains why no rank can move: what each waits for, the cycle
-// if there is one, and who is behind.
-func deadlockText(states []rankState) string {
-	lines := []string{"deadlock: no rank can move"}
-	for i := range states {
-		lines = append(lines, line(states[i].verdict()))
-	}
-	if cycle := findCycle(states); len(cycle) > 0 {
-		lines = append(lines, "cycle: "+arrows(cycle))
-	}
-	lines = append(lines, behind(states)...)
-	return strings.Join(lines, "\n")
-}
-
-func arrows(ranks []int) string {
-	words := make([]string, len(ranks))
-	for i, r := range ranks {
-		words[i] = fmt.Sprint("rank ", r)
-	}
-	return strings.Join(words, " waits for ")
-}
-
-// behind names the ranks at fault, as far as the waits tell: first those that
-// have ended while others wait for them, then those that others wait for in a
-// call of a collective that they are not in, then those that began fewer
-// collectives than the others, then those that entered fewer barriers. Calls
-// have other numbers on ranks of other communicators, so numbers are compared
-// only where nobody waits in one.
-func behind(states []rankState) []string {
-	var lines []string
-	for i := range states {
-		if waiters := waitersOf(states, states[i].rank); states[i].phase.hasEnded() && len(waiters) > 0 {
-			lines = append(lines, fmt.Sprintf("behind: rank %d has ended (%s) and %s for it", states[i].rank, states[i].ending, subject(waiters, "waits", "wait")))
-		}
-	}
-	if len(lines) > 0 {
-		return lines
-	}
-	if late := absent(states, op.CollectiveCall); len(late) > 0 {
-		return []string{absentLine(states, late, "collective")}
-	}
-	if late, low, high := lateCollective(states); len(late) > 0 && !anyWaits(states, op.CollectiveCall) {
-		return []string{fmt.Sprintf("behind: %s in collective %d while others are in collective %d", subject(late, "is", "are"), low, high)}
-	}
-	if late := absent(states, op.Barrier); len(late) > 0 {
-		return []string{absentLine(states, late, "barrier")}
-	}
-	if sinks := waitedFor(states); len(sinks) > 0 {
-		return []string{"behind: " + subject(sinks, "is", "are") + " waited for by most"}
-	}
-	return nil
-}
-
-// absentLine names ranks that have not come to what others wait in, and those
-// that they wait for instead.
-func absentLine(states []rankState, late []int, what string) string {
-	text := fmt.Sprintf("behind: %s not entered the %s that others wait in", subject(late, "has", "have"), what)
-	if on := blockers(states, late); len(on) > 0 {
-		text += ": waiting for " + subject(on, "", "")
-	}
-	return strings.TrimSpace(text)
-}
-
-// blockers lists the ranks that the given ones wait for.
-func blockers(states []rankState, ranks []int) []int {
-	var out []int
-	for i := range states {
-		if slices.Contains(ranks, states[i].rank) {
-			out = append(out, states[i].waitsFor()...)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// waitersOf lists the ranks that wait for the given one and have not ended.
-func waitersOf(states []rankState, rank int) []int {
-	var out []int
-	for i := range states {
-		if !states[i].phase.hasEnded() && slices.Contains(states[i].waitsFor(), rank) {
-			out = append(out, states[i].rank)
-		}
-	}
-	return out
-}
-
-// lateCollective gives the ranks that are in the lowest collective, if not all
-// are in the same.
-func lateCollective(states []rankState) (late []int, low, high uint32) {
-	for i := range states {
-		c := states[i].collective
-		if i == 0 || c < low {
-			low, late = c, nil
-		}
-		if c == low {
-			late = append(late, states[i].rank)
-		}
-		high = max(high, c)
-	}
-	if low == high {
-		return nil, 0, 0
-	}
-	return late, low, high
-}
-
-// absent gives the ranks that others wait for in a barrier or in a call of a
-// collective, as kind says, and that are not in one.
-func absent(states []rankState, kind op.Kind) []int {
-	var late []int
-	for i := range states {
-		for _, lane := range states[i].lanes {
-			if !waitsIn(lane, kind) {
-				continue
-			}
-			for j := range states {
-				if states[j].rank == lane.Wait.Peer && !states[j].isIn(kind) && !slices.Contains(late, lane.Wait.Peer) {
-					late = append(late, lane.Wait.Peer)
-				}
-			}
-		}
-	}
-	slices.Sort(late)
-	return late
-}
-
-func waitsIn(l flight.Lane, kind op.Kind) bool {
-	return l.State == flight.LaneWaiting && op.Kind(l.Wait.Kind) == kind
-}
-
-// isIn reports whether any lane of the rank waits in an operation of that kind.
-func (s *rankState) isIn(kind op.Kind) bool {
-	for _, lane := range s.lanes {
-		if waitsIn(lane, kind) {
-			return true
-		}
-	}
-	return false
-}
-
-func anyWaits(states []rankState, kind op.Kind) bool {
-	return slices.ContainsFunc(states, func(s rankState) bool { return s.isIn(kind) })
-}
-
-// waitedFor gives the ranks that the most others wait for, if that tells any
-// apart.
-func waitedFor(states []rankState) []int {
-	var sinks []int
-	most, all := 1, true
-	for i := range states {
-		switch n := len(waitersOf(states, states[i].rank)); {
-		case n > most:
-			most, sinks, all = n, []int{states[i].rank}, false
-		case n == most:
-			sinks = append(sinks, states[i].rank)
-		default:
-			all = false
-		}
-	}
-	if all {
-		return nil
-	}
-	return sinks
-}
-
-// findCycle gives ranks each of which waits for the next, the first again at
-// the end: the cycle with the lowest rank that is on any.
-func findCycle(states []rankState) []int {
-	edges := make(map[int][]int, len(states))
-	for i := range states {
-		if !states[i].phase.hasEnded() {
-			edges[states[i].rank] = states[i].waitsFor()
-		}
-	}
-	for i := range states {
-		if path := shortestBack(edges, states[i].rank); path != nil {
-			return path
-		}
-	}
-	return nil
-}
-
-// shortestBack is the shortest way from a rank back to itself.
-func shortestBack(edges map[int][]int, start int) []int {
-	from := map[int]int{}
-	for queue := []int{start}; len(queue) > 0; queue = queue[1:] {
-		for _, next := range edges[queue[0]] {
-			if next == start {
-				path := []int{start}
-				for at := queue[0]; at != start; at = from[at] {
-					path = append(path, at)
-				}
-				path = append(path, start)
-				slices.Reverse(path)
-				return path
-			}
-			if _, seen := from[next]; !seen {
-				from[next] = queue[0]
-				queue = append(queue, next)
-			}
-		}
-	}
-	return nil
-}
+// namedMax is how many ranks of a list are named, linesMax of how many ranks a
+// text tells what they do: real runs have fewer.
+const (
+	namedMax = 300
+	linesMax = 300
+)
 
 // subject is a list of ranks with the verb that fits it.
 func subject(ranks []int, one, many string) string {
 	if len(ranks) == 1 {
 		return fmt.Sprintf("rank %d %s", ranks[0], one)
 	}
+	if len(ranks) > namedMax {
+		return fmt.Sprintf("%d ranks, %d to %d, %s", len(ranks), ranks[0], ranks[len(ranks)-1], many)
+	}
 	words := make([]string, len(ranks))
 	for i, r := range ranks {
 		words[i] = fmt.Sprint(r)
 	}
 	return fmt.Sprintf("ranks %s and %s %s", strings.Join(words[:len(words)-1], ", "), words[len(words)-1], many)
+}
+
+// rankLines are what ranks do, a line each, as far as anybody would read on.
+func rankLines(states []rankState) []string {
+	shown := min(len(states), linesMax)
+	lines := make([]string, shown)
+	for i := range lines {
+		lines[i] = line(states[i].verdict())
+	}
+	if more := len(states) - shown; more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more ranks, which --json tells of", more))
+	}
+	return lines
 }

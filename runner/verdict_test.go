@@ -27,7 +27,7 @@ func TestVerdict(t *testing.T) {
 			case "deadlock":
 				return deadlockText(states) + "\n"
 			case "lines":
-				return rankLines(states) + "\n"
+				return strings.Join(rankLines(states), "\n") + "\n"
 			default:
 				d.Fatalf(t, "unknown command")
 				return ""
@@ -130,26 +130,73 @@ func TestRecordsAreDescribed(t *testing.T) {
 	}
 }
 
-// shortestBack agrees with a naive search on all graphs of three ranks.
+// The cycle that is found agrees with a naive search on all graphs of three
+// ranks, with one of them ended or none.
 func TestCyclesOfSmallGraphs(t *testing.T) {
 	for bits := range 1 << 9 {
-		edges := make(map[int][]int)
-		for i := range 9 {
-			if bits>>i&1 == 1 {
-				edges[i/3] = append(edges[i/3], i%3)
-			}
-		}
-		for start := range 3 {
-			path := shortestBack(edges, start)
-			if want := naiveLoop(edges, start); len(path) != want {
-				t.Fatalf("graph %v from %d: path %v, want %d ranks", edges, start, path, want)
-			}
-			for i := 1; i < len(path); i++ {
-				if !slices.Contains(edges[path[i-1]], path[i]) {
-					t.Fatalf("graph %v from %d: path %v uses no edge at %d", edges, start, path, i)
+		for ended := range 4 {
+			edges := make(map[int][]int)
+			states := make([]rankState, 3)
+			for i := range states {
+				states[i] = rankState{rank: i, phase: phaseRunning, lanes: map[int]flight.Lane{}}
+				if i == ended {
+					states[i].phase = phaseDone
 				}
 			}
+			for i := range 9 {
+				if bits>>i&1 == 0 {
+					continue
+				}
+				states[i/3].lanes[1+i%3] = flight.Lane{State: flight.LaneWaiting, Wait: flight.Wait{Kind: uint8(op.Wait), Peer: i % 3}}
+				if i/3 != ended {
+					edges[i/3] = append(edges[i/3], i%3)
+				}
+			}
+			checkCycle(t, edges, newWaitGraph(states).cycle())
 		}
+	}
+}
+
+// checkCycle expects the shortest cycle from the lowest rank that is on any.
+func checkCycle(t *testing.T, edges map[int][]int, path []int) {
+	t.Helper()
+	want, lowest := 0, 0
+	for lowest = range 3 {
+		if want = naiveLoop(edges, lowest); want > 0 {
+			break
+		}
+	}
+	if len(path) != want || want > 0 && path[0] != lowest {
+		t.Fatalf("graph %v: path %v, want %d ranks from %d", edges, path, want, lowest)
+	}
+	for i := 1; i < len(path); i++ {
+		if !slices.Contains(edges[path[i-1]], path[i]) {
+			t.Fatalf("graph %v: path %v uses no edge at %d", edges, path, i)
+		}
+	}
+}
+
+// Verdicts of thousands of ranks are found soon and can be read.
+func TestVerdictOfThousands(t *testing.T) {
+	const ranks = 16_384
+	states := make([]rankState, ranks)
+	for i := range states {
+		wait := flight.Wait{Kind: uint8(op.Wait), Peer: (i + 1) % ranks, Slot: 3, Value: 7}
+		states[i] = rankState{rank: i, phase: phaseRunning, lanes: map[int]flight.Lane{1: {State: flight.LaneWaiting, Wait: wait}}}
+	}
+	ring := strings.Split(deadlockText(states), "\n")
+	if len(ring) != linesMax+3 || !strings.HasSuffix(ring[len(ring)-1], " waits for rank 0") || !strings.Contains(ring[len(ring)-1], "waits for 16085 more waits for") {
+		t.Errorf("%d lines, the last %.200s", len(ring), ring[len(ring)-1])
+	}
+	states[ranks-1].phase, states[ranks-1].ending = phaseDone, "its guest returned"
+	states[ranks-1].lanes = nil
+	chain := strings.Split(deadlockText(states), "\n")
+	want := "behind: rank 16383 has ended (its guest returned) and rank 16382 waits for it"
+	if last := chain[len(chain)-1]; last != want || len(chain) != linesMax+3 {
+		t.Errorf("%d lines, the last %.200s", len(chain), last)
+	}
+	if got := subject(make([]int, namedMax+1), "is", "are"); got != "301 ranks, 0 to 0, are" {
+		t.Error(got)
 	}
 }
 

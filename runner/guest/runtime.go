@@ -23,10 +23,22 @@ type Runtime struct {
 // New makes a runtime with WASI. cache may be nil; memoryBytes limits a
 // guest's linear memory, 0 for as much as there can be.
 func New(ctx context.Context, cache wazero.CompilationCache, memoryBytes int64) (*Runtime, error) {
-	config := wazero.NewRuntimeConfigCompiler().WithCloseOnContextDone(false)
+	return newRuntime(ctx, cache, memoryBytes, true)
+}
+
+// NewMany is [New] for a runtime of very many guests: their stacks name
+// functions, but not where those are in the source, since to look that up takes
+// milliseconds each. Its cache must not be that of another kind of runtime.
+func NewMany(ctx context.Context, cache wazero.CompilationCache, memoryBytes int64) (*Runtime, error) {
+	return newRuntime(ctx, cache, memoryBytes, false)
+}
+
+func newRuntime(ctx context.Context, cache wazero.CompilationCache, memoryBytes int64, sources bool) (*Runtime, error) {
+	config := wazero.NewRuntimeConfigCompiler()
 	if !compilerSupported() {
 		config = wazero.NewRuntimeConfig()
 	}
+	config = config.WithCloseOnContextDone(false).WithDebugInfoEnabled(sources)
 	if cache != nil {
 		config = config.WithCompilationCache(cache)
 	}
