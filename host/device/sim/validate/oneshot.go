@@ -33,10 +33,10 @@ func twoshot(ranks int, bytes int64) func(*preset.Preset) (float64, error) {
 // when it has read; here one stands for both.
 func oneshotOf(bytes int64) func(*rank) shot {
 	return func(r *rank) shot {
-		s, inputs, flags := r.stream(), r.share("input", bytes), r.share("flags", 8*int64(r.size))
+		s, inputs := r.stream(), r.share("input", bytes)
 		output := r.buffer(bytes)
 		return shot{inputs[r.number], output, func() {
-			r.meet(s, flags, readySlot)
+			r.meet(s, readySlot)
 			r.reduce(s, op.View{Buf: output}, views(inputs, 0), bytes)
 		}}
 	}
@@ -46,27 +46,27 @@ func oneshotOf(bytes int64) func(*rank) shot {
 // and stores it to all others.
 func twoshotOf(bytes int64) func(*rank) shot {
 	return func(r *rank) shot {
-		s, inputs, flags := r.stream(), r.share("input", bytes), r.share("flags", 8*int64(r.size))
+		s, inputs := r.stream(), r.share("input", bytes)
 		outputs, lanes := r.share("output", bytes), r.lanes(r.size-1)
 		part := bytes / int64(r.size)
 		mine := op.View{Buf: outputs[r.number], Off: part * int64(r.number)}
 		return shot{inputs[r.number], outputs[r.number], func() {
-			r.meet(s, flags, readySlot)
+			r.meet(s, readySlot)
 			r.reduce(s, mine, views(inputs, mine.Off), part)
 			lanes.fork(s)
 			for i, peer := range r.peers() {
 				r.submit(lanes.of(i), op.Op{Kind: op.Put, Dst: op.View{Buf: outputs[peer], Off: mine.Off}, Src: mine, Bytes: part})
 			}
 			lanes.join(s)
-			r.meet(s, flags, reducedSlot)
+			r.meet(s, reducedSlot)
 		}}
 	}
 }
 
 // meet tells all peers that this rank has come so far, and waits for them.
-func (r *rank) meet(s device.Stream, flags []op.Buffer, slot uint32) {
+func (r *rank) meet(s device.Stream, slot uint32) {
 	for _, peer := range r.peers() {
-		r.flag(s, flags, peer, slot)
+		r.signal(s, peer, slot)
 	}
 	for _, peer := range r.peers() {
 		r.wait(s, peer, slot)
@@ -80,14 +80,6 @@ func micros(ranks int, prepare func(*rank) func()) func(*preset.Preset) (float64
 		seconds, err := b.seconds()
 		return seconds * 1e6, err
 	}
-}
-
-// flag is a store of one flag to a peer, which takes the time of a store, and
-// the signal that says that it is there.
-func (r *rank) flag(s device.Stream, flags []op.Buffer, peer int, slot uint32) {
-	at := 8 * int64(r.number)
-	r.submit(s, op.Op{Kind: op.Put, Dst: op.View{Buf: flags[peer], Off: at}, Src: op.View{Buf: flags[r.number], Off: at}, Bytes: 8})
-	r.signal(s, peer, slot)
 }
 
 // reduce adds sources up.

@@ -44,7 +44,15 @@ const (
 // gatherRing gets A from the left neighbour slice by slice, each as soon as the
 // neighbour has it, and multiplies slices meanwhile. A slice's get, signal and
 // product are on one stream, so that nothing else orders them.
-func gatherRing(r *rank, x matrices) func() {
+func gatherRing(r *rank, x matrices) func() { return ringOf(r, x).submit }
+
+// ring is the schedule of a rank and what A is gathered in.
+type ring struct {
+	gathered op.Buffer
+	submit   func()
+}
+
+func ringOf(r *rank, x matrices) ring {
 	sliceBytes := x.gatheredBytes() / ringSlices
 	var streams []device.Stream
 	for range ringStreams {
@@ -53,7 +61,7 @@ func gatherRing(r *rank, x matrices) func() {
 	gathered := r.share("A", ringSlices*sliceBytes)
 	multiply := r.product(x, x.m/ringSlices)
 	right, left := (r.number+1)%r.size, (r.number+r.size-1)%r.size
-	return func() {
+	return ring{gathered[r.number], func() {
 		for i := range ringSlices / r.size {
 			for j := range r.size {
 				slice := func(j int) int { return i*r.size + (r.number-j+2*r.size)%r.size }
@@ -70,7 +78,7 @@ func gatherRing(r *rank, x matrices) func() {
 				multiply(here)
 			}
 		}
-	}
+	}}
 }
 
 // product prepares the product of so many rows of A, and gives what submits it.

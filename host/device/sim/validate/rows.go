@@ -86,12 +86,20 @@ func otherRows() []row {
 	const bare = "nccl.overhead=0us"
 	fourNodes := allReduceRow("h200", 32, 16*gib, 365, "16 GiB on 4 x 8 H200, rings only", "", "ml-engineering (stas00), 4 x 8 H200 with EFA")
 	fourNodes.set = []string{"nccl.nvls.nodes=1"}
+	unpromised := func(r row) row {
+		r.bound = 0
+		return r
+	}
+	const roce = "nccl issue 1221, H100 with 8 x 400 Gbit/s RoCE, NCCL 2.19.3, 4 to 8 GiB"
 	return slices.Concat(
-		inGroup("NCCL on vectors of 16 GiB, busbw",
+		inGroup("NCCL on large vectors, busbw",
 			allReduceRow("h100", 8, 16*gib, 478, "16 GiB on 8 H100", "nccl.nvls.bandwidth", "Azure's benchmark guide: 478.9; nccl issue 1264: 476 to 480"),
 			allReduceRow("a100", 8, 16*gib, 233, "16 GiB on 8 A100", "nccl.bandwidth", "ml-engineering (stas00), Azure's benchmark guide: 231 to 235"),
 			allReduceRow("b200", 8, 16*gib, 842, "16 GiB on 8 B200", "nccl.nvls.bandwidth", "ml-engineering (stas00); Azure guide issue 7: 838 to 846"),
 			fourNodes,
+			allReduceRow("a100", 32, 16*gib, 192, "16 GiB on 4 x 8 A100", "", "nccl issue 1576: 192 GB/s on DGX A100 with 8 x 200 Gbit/s; the number of nodes is not said"),
+			unpromised(allReduceRow("h100", 16, 8*gib, 430, "8 GiB on 2 x 8 H100, RoCE", "", roce)),
+			unpromised(allReduceRow("h100", 32, 8*gib, 320, "8 GiB on 4 x 8 H100, RoCE", "", roce)),
 		),
 		inGroup("NCCL on small vectors, whole operation",
 			small("h100", "all_reduce 8 B, 8 GPUs, bare", op.AllReduce, 8, 12.5, "nccl-tests on an H20 node, DeepEP issue 303 (8 ranks presumed)", bare),
@@ -105,7 +113,7 @@ func otherRows() []row {
 
 // The rows of kernels and libraries change what their kernels do otherwise
 // than the preset's copies and reductions; README.md says why.
-var sglangKernel = []string{"launch.kernel=1.9us", "launch.copy=0.3us", "link.nvlink.kernel=70GB/s", "link.nvlink.bandwidth=70GB/s"}
+var sglangKernel = []string{"launch.kernel=1.9us", "launch.copy=0us", "launch.engines=1024", "link.nvlink.kernel=70GB/s", "link.nvlink.bandwidth=70GB/s"}
 
 const sglang = "SGLang PR 2904, one- and two-shot all-reduce over CUDA IPC on H100"
 
@@ -113,7 +121,7 @@ const sglang = "SGLang PR 2904, one- and two-shot all-reduce over CUDA IPC on H1
 // four and below 256 KiB for eight, else two.
 func smallRows() []row {
 	fitted := map[string]string{
-		"512 B, 2 GPUs": "launch.kernel", "512 B, 8 GPUs": "launch.copy", "1 MiB, 2 GPUs": "link.nvlink.kernel",
+		"512 B, 2 GPUs": "launch.kernel", "512 B, 8 GPUs": "launch.signal", "1 MiB, 2 GPUs": "link.nvlink.kernel",
 	}
 	var all []row
 	for _, size := range []struct {
@@ -142,7 +150,7 @@ func smallRows() []row {
 
 // lowLatencyKernel is a kernel of all multiprocessors that counts, casts and
 // meets itself before it sends, and whose threads store to peers.
-var lowLatencyKernel = []string{"launch.kernel=14us", "launch.copy=0.3us", "launch.engines=1024"}
+var lowLatencyKernel = []string{"launch.kernel=14us", "launch.copy=0us", "launch.engines=1024"}
 
 const (
 	deepEP = "DeepEP's README, low latency on H800 with a 400 Gbit/s NIC each: 128 tokens, hidden 7168, top-8"

@@ -191,6 +191,41 @@ func TestShotsAddUp(t *testing.T) {
 	}
 }
 
+// TestRingGathers runs the ring on real bytes: every rank ends with all slices.
+func TestRingGathers(t *testing.T) {
+	p, err := preset.Find("h100")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := matrices{m: 64, k: 32, n: 16}
+	slice := int(x.gatheredBytes() / ringSlices)
+	for _, ranks := range []int{2, 4, 8} {
+		var want []byte
+		for i := range ringSlices {
+			want = append(want, bytes.Repeat([]byte{byte(1 + i)}, slice)...)
+		}
+		b := bench{preset: p, ranks: ranks, realBytes: -1, prepare: func(r *rank) func() {
+			ring := ringOf(r, x)
+			for i := r.number; i < ringSlices; i += ranks {
+				r.do(func() error {
+					return r.device.Write(op.View{Buf: ring.gathered, Off: int64(i * slice)}, want[i*slice:][:slice])
+				})
+			}
+			r.finally = func() {
+				got := make([]byte, len(want))
+				r.do(func() error { return r.device.Read(got, op.View{Buf: ring.gathered}) })
+				if !bytes.Equal(got, want) {
+					t.Errorf("rank %d of %d has gathered something else", r.number, ranks)
+				}
+			}
+			return ring.submit
+		}}
+		if _, err := b.seconds(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestMessages: every rank has eight experts for each token, combine goes the
 // ways of dispatch back, and deduplication takes messages away.
 func TestMessages(t *testing.T) {
