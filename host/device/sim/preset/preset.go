@@ -114,10 +114,14 @@ type CPU struct {
 	Cores   int
 	Op      float64 // one operation, from its turn to its record
 	Signal  float64 // from a signal to its waiter's going on, on another core
-	Switch  float64 // the same if both share a core
-	Copy    []Point // rate of one copy by its bytes, one core busy
-	Reduce  []Point // rate of a reduction by the bytes of its result
-	Sharing []Point // by bytes: rate of all cores copying at once, in rates of one
+	Switch  float64 // the same if the waiter shares its core with other ranks
+
+	// Rates of one core, by the bytes that ranks have allocated for each core
+	// that they run on.
+	Copy    []Point // of a copy of what another core has written last
+	Reduce  []Point // of a reduction with it, by the bytes of the result
+	Local   []Point // of either if the core has all of it in its own cache, or had
+	Sharing []Point // of all cores copying at once, in rates of one
 }
 
 // Point is one of a table: at X (bytes, or operations) the value is Y.
