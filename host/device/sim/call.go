@@ -22,14 +22,17 @@ type callState struct {
 	firstIn   int
 	words     callWords   // of who entered first
 	different []disagreed // who entered something else
+	absent    int         // all ranks before this one have entered
 	phantom   bool        // no rank looks at bytes: all wait for all
-	runs      []*callRun  // by rank, nil before it has begun and after it is done
+	runs      []*callRun  // by rank, nil before it has begun
 	left      []bool
+	gone      int // ranks that have left
 	flags     map[flagKey]uint32
-	slots     [][]byte // by rank
-	haunted   []bool   // slots that hold a phantom's bytes
-	waiting   []*callRun
-	settlers  []*stream // that wait until all have entered
+	slots     [][]byte     // by rank
+	haunted   []bool       // slots that hold a phantom's bytes
+	waiting   [][]*callRun // by the rank that they wait for; nil if nobody has yet
+	crowd     []*callRun   // that wait for all ranks
+	settlers  []*stream    // that wait until all have entered
 	finished  int
 }
 
@@ -51,7 +54,7 @@ type callRun struct {
 	steps   []op.Step
 	pc      int
 	peer    int // whom the step waits for next, if it waits for all
-	awaited int // the rank of the communicator that it waits for, -1 if for nobody
+	awaited int // the rank of the communicator that it waits for, nobody or everyone
 	start   int64
 	mark    int64 // when the step under way began
 	timed   bool
@@ -79,6 +82,9 @@ func cloneCalls(c *op.Call) *op.Call {
 func (s *stream) beginCalls(t *task) (done bool) {
 	x := t.extra
 	c := x.comm
+	if c.broken == nil {
+		c.broken = c.group.mismatched
+	}
 	if c.broken != nil {
 		s.failHead(c.broken)
 		return false
@@ -99,7 +105,7 @@ func (s *stream) beginCalls(t *task) (done bool) {
 	s.block() // for the time
 	s.blocked, s.busy = false, true
 	number, task, call := x.first, s.head, x.call
-	for i := range n {
+	for i := 0; i < n && s.failed == nil; i++ {
 		next := call.Next // the last of them may end everything
 		c.start(s, task, number+uint64(i), i, call)
 		call = next
@@ -150,36 +156,52 @@ func (c *comm) start(s *stream, task, number uint64, index int, call *op.Call) {
 	if state.runs == nil {
 		state.runs = make([]*callRun, len(state.in))
 		state.left = make([]bool, len(state.in))
-		state.phantom = cluster.skips(call)
+		state.phantom = c.group.skips(cluster, call)
 	}
 	r := &callRun{
 		comm: c, state: state, stream: s, task: task, index: index, call: call, words: wordsOf(call),
-		steps: call.Program.StepsOf(number), start: cluster.now, awaited: -1,
+		steps: call.Program.StepsOf(number), start: cluster.now, awaited: nobody,
 	}
 	state.runs[c.rank] = r
-	size := len(state.in)
-	choice, modelled := cluster.machine.callModel(nccl.Call{
-		Collective: call.Collective, Bytes: call.Bytes, Ranks: size, Nodes: cluster.nodesOf(c.group),
-	})
-	r.timed = !modelled
-	if modelled && size > 1 {
-		r.model = picos(choice.Seconds)
+	m := c.group.modelOf(cluster, call)
+	r.timed = !m.known
+	if m.known && len(state.in) > 1 {
+		r.model = m.picos
 		if w := c.device.recorder; w != nil {
-			call.NameIndex = w.Name(choice.Algorithm + " " + choice.Protocol)
+			call.NameIndex = w.Name(m.name)
 		}
 	}
 	if state.phantom {
 		r.enter()
-		state.meetPhantoms()
+		state.meetPhantoms(r)
 		return
 	}
 	r.advance()
 }
 
+// model is what the machine says of a call.
+type model struct {
+	of    nccl.Call
+	known bool // that there is one
+	picos int64
+	name  string // of how the call is carried out
+}
+
+// modelOf gives the model of a call. That of the last call is kept: all ranks ask
+// for the same.
+func (g *group) modelOf(c *Cluster, call *op.Call) *model {
+	of := nccl.Call{Collective: call.Collective, Bytes: call.Bytes, Ranks: len(g.ranks), Nodes: c.nodesOf(g)}
+	if g.last.of != of {
+		choice, known := c.machine.callModel(of)
+		g.last = model{of: of, known: known, picos: picos(choice.Seconds), name: choice.Algorithm + " " + choice.Protocol}
+	}
+	return &g.last
+}
+
 // skips reports whether nobody needs to look at the bytes of a call, nor at the
 // order of its steps: they are phantoms and there is a model of its time.
-func (c *Cluster) skips(call *op.Call) bool {
-	if _, modelled := c.machine.callModel(nccl.Call{Collective: op.BarrierAll, Ranks: 2, Nodes: 1}); !modelled {
+func (g *group) skips(c *Cluster, call *op.Call) bool {
+	if !g.modelOf(c, call).known {
 		return false
 	}
 	for _, v := range [...]op.View{call.In, call.Out} {
@@ -202,100 +224,29 @@ func (c *Cluster) nodesOf(g *group) int {
 	return g.nodes
 }
 
-// enter tells the others what this rank calls.
-func (r *callRun) enter() {
-	s, rank := r.state, r.comm.rank
-	if s.in[rank] {
-		return
-	}
-	s.in[rank] = true
-	s.entered++
-	if s.firstIn < 0 {
-		s.firstIn, s.words = rank, r.words
-	} else if r.words != s.words {
-		s.different = append(s.different, disagreed{rank, r.words})
-	}
-	if s.entered == len(s.in) {
-		for _, w := range s.settlers {
-			w.yourTurn()
-		}
-		s.settlers = nil
-	}
-	s.changed(rank)
-}
-
-// changed lets those look again who wait for a rank.
-func (s *callState) changed(by int) {
-	c := s.group.members[by].device.cluster
-	kept := s.waiting[:0]
-	for _, r := range s.waiting {
-		if r.awaited >= 0 && r.awaited != by {
-			kept = append(kept, r)
-			continue
-		}
-		c.goOn(r, by)
-	}
-	s.waiting = kept
-}
-
-// goOn lets a call look again: at once, or when what the other rank has done
-// can be seen here.
-func (c *Cluster) goOn(r *callRun, by int) {
-	if !r.timed {
-		if !r.listed {
-			r.listed = true
-			c.readyRuns = append(c.readyRuns, r)
-		}
-		return
-	}
-	id := c.jobs.take()
-	*c.jobs.at(id) = job{run: r, letter: -1}
-	r.moving = false
-	c.plan(c.now+c.machine.signalPicos(r.comm.group.ranks[by], r.comm.device.rank), evJob, uint32(id))
-}
-
-// wait puts a call on the list of those that wait for a rank.
-func (r *callRun) waitFor(rank int) {
-	r.awaited = rank
-	r.state.waiting = append(r.state.waiting, r)
-}
-
 // meetPhantoms ends the parts of all ranks of a call of phantoms once all have
 // come.
-func (s *callState) meetPhantoms() {
+func (s *callState) meetPhantoms(last *callRun) {
+	last.awaited = everyone
 	if s.entered < len(s.in) {
-		for _, r := range s.runs {
-			if r != nil && r.awaited < 0 {
-				r.awaited = s.absent()
-			}
-		}
 		return
 	}
 	runs := s.runs
-	if s.different != nil {
-		for rank, r := range runs {
-			if r != nil {
-				r.fail(s.disagreement(rank))
-			}
+	for rank, r := range runs {
+		if err := s.disagreement(rank); err != nil {
+			r.fail(err)
 		}
-		return
 	}
 	for _, r := range runs {
+		if r.ended {
+			continue
+		}
+		r.awaited = nobody
 		if b := r.call.Out.Buf; b != nil {
 			b.(*buffer).owner.haunt()
 		}
 		r.after(r.model)
 	}
-}
-
-// absent is a rank that has not entered.
-func (s *callState) absent() int {
-	for rank, in := range s.in {
-		if !in {
-			return rank
-		}
-	}
-	return -1
 }
 
 // after completes the call in so many picoseconds.
@@ -380,9 +331,12 @@ func (r *callRun) fail(err error) {
 	if s.failed == nil {
 		s.failHead(err)
 	}
-	for _, m := range c.group.members {
-		if m != nil && m != c && m.broken == nil && isMismatch(err) {
-			m.failRuns(err)
+	if g := c.group; g.mismatched == nil && isMismatch(err) {
+		g.mismatched = err // who calls later is told by beginCalls
+		for _, m := range g.members {
+			if m != nil && m.broken == nil {
+				m.failRuns(err)
+			}
 		}
 	}
 }
@@ -419,8 +373,8 @@ func (s *stream) callTimeout(t *task) error {
 		if state.runs == nil {
 			continue
 		}
-		if r := state.runs[t.extra.comm.rank]; r != nil && !r.ended && r.awaited >= 0 {
-			return fmt.Errorf("%v: rank %d has not come: %w", r.words, state.group.ranks[r.awaited], device.ErrTimeout)
+		if r := state.runs[t.extra.comm.rank]; r != nil && !r.ended && r.blocker() >= 0 {
+			return fmt.Errorf("%v: rank %d has not come: %w", r.words, state.group.ranks[r.blocker()], device.ErrTimeout)
 		}
 	}
 	return device.ErrTimeout

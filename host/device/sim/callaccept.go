@@ -38,26 +38,40 @@ func (d *Device) acceptCalls(o *op.Op) error {
 	return nil
 }
 
-// needsOf is how much of its areas this rank needs. That of the last program is
-// kept.
+// measuredMax is how many programs a communicator remembers the needs of.
+const measuredMax = 64
+
+// needsOf is how much of its areas this rank needs. A program has thousands of
+// steps, and a guest calls the same few again and again.
 func (c *comm) needsOf(p *op.Program) [2]int64 {
-	if c.measured == p {
-		return c.needs
+	if needs, ok := c.measured[p]; ok {
+		return needs
 	}
-	c.measured, c.needs = p, [2]int64{}
+	if len(c.measured) >= measuredMax {
+		clear(c.measured)
+	}
+	if c.measured == nil {
+		c.measured = make(map[*op.Program][2]int64)
+	}
+	needs := c.measure(p)
+	c.measured[p] = needs
+	return needs
+}
+
+func (c *comm) measure(p *op.Program) (needs [2]int64) {
 	for _, steps := range [...][]op.Step{p.Steps, p.Back} {
 		for i := range steps {
 			s := &steps[i]
 			for _, places := range [...][]op.Place{s.Sources, s.Dests} {
 				for _, at := range places {
 					if int(at.Rank) == c.rank && at.Area != op.AreaSlot {
-						c.needs[at.Area] = max(c.needs[at.Area], at.Off+s.Bytes)
+						needs[at.Area] = max(needs[at.Area], at.Off+s.Bytes)
 					}
 				}
 			}
 		}
 	}
-	return c.needs
+	return needs
 }
 
 // vectorNeeds is how much of its areas this rank uses in an AllToAllV.

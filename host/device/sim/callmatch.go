@@ -101,14 +101,15 @@ func (s *callState) compare(a, b int) error {
 // disagreement fails if any rank that has entered the call differs from the
 // given one.
 func (s *callState) disagreement(rank int) error {
-	if s.different == nil {
+	if s.different == nil && s.words.collective != op.AllToAllV {
 		return nil
 	}
 	for peer, in := range s.in {
-		if in && peer != rank {
-			if err := s.compare(rank, peer); err != nil {
-				return err
-			}
+		if !in || peer == rank {
+			continue
+		}
+		if err := s.match(s.runs[rank], peer); err != nil {
+			return err
 		}
 	}
 	return nil

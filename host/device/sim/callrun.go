@@ -14,7 +14,7 @@ func isMismatch(err error) bool { return errors.Is(err, device.ErrMismatch) }
 
 // advance carries out steps of a call until one takes time or has to wait.
 func (r *callRun) advance() {
-	r.awaited = -1
+	r.awaited = nobody
 	for r.pc < len(r.steps) && !r.ended && !r.moving {
 		done, err := r.step(&r.steps[r.pc])
 		if err != nil {
@@ -62,16 +62,14 @@ func (r *callRun) step(s *op.Step) (done bool, err error) {
 	case op.StepEnter:
 		r.enter()
 	case op.StepMeet:
-		return r.awaitRanks(s, func(peer int) (bool, error) {
-			if !state.in[peer] {
-				return false, nil
-			}
-			return true, state.match(r, peer)
-		})
+		return r.meet(s)
 	case op.StepLeave:
-		state.left[me] = true
-		state.changed(me)
+		r.leave()
 	case op.StepPart:
+		if s.Peer < 0 && !r.timed && state.gone < len(state.in) {
+			r.waitForAll()
+			return false, nil
+		}
 		return r.awaitRanks(s, func(peer int) (bool, error) { return state.left[peer], nil })
 	case op.StepSignal:
 		if state.flags == nil {
@@ -87,6 +85,27 @@ func (r *callRun) step(s *op.Step) (done bool, err error) {
 		}
 	}
 	return true, nil
+}
+
+// meet waits until a rank has entered, or all have. Who waits for all is woken
+// once; where steps take time it sees one rank enter after the other.
+func (r *callRun) meet(s *op.Step) (done bool, err error) {
+	state := r.state
+	if s.Peer < 0 && !r.timed && state.different == nil {
+		if state.entered < len(state.in) {
+			r.waitForAll()
+			return false, nil
+		}
+		if r.call.Collective != op.AllToAllV {
+			return true, nil
+		}
+	}
+	return r.awaitRanks(s, func(peer int) (bool, error) {
+		if !state.in[peer] {
+			return false, nil
+		}
+		return true, state.match(r, peer)
+	})
 }
 
 // awaitRanks waits until something holds of a rank, or of all one after another.

@@ -15,14 +15,19 @@ const commsMax = 256
 // group is a communicator as all its ranks see it.
 type group struct {
 	name     string
-	ranks    []int   // of the world
-	members  []*comm // by rank of the communicator, nil until it has come
+	ranks    []int       // of the world
+	members  []*comm     // by rank of the communicator, nil until it has come
+	places   map[int]int // numbers in it by ranks of the world
 	joined   int
 	closed   int
+	absent   int          // all ranks of it before this one have come
 	mismatch bool         // ranks have asked for it with different ranks
+	last     model        // of a call
 	nodes    int          // that its ranks are on, 0 until somebody asks
 	first    uint64       // number of calls[0]
 	calls    []*callState // that some rank is still in or has not come to
+
+	mismatched error // ranks have called different things
 }
 
 // comm is one rank's side of a communicator. Its calls are numbered from 1, on
@@ -37,9 +42,7 @@ type comm struct {
 	broken    error     // why it carries out no more calls
 	turns     []*stream // that wait for earlier calls
 
-	measured *op.Program // whose needs are known
-	needs    [2]int64
-	slots    int64
+	measured map[*op.Program][2]int64 // what programs need of its areas
 }
 
 // Rank is this rank's number within the communicator.
@@ -57,8 +60,10 @@ func (d *Device) NewComm(name string, ranks []int, timeout time.Duration) (devic
 	if err := d.usable(); err != nil {
 		return nil, err
 	}
-	if err := d.checkRanks(ranks); err != nil {
-		return nil, fmt.Errorf("communicator %q: %w", name, err)
+	if g := d.cluster.comms[name]; g == nil || !slices.Equal(g.ranks, ranks) || g.place(d.rank) < 0 {
+		if err := d.checkRanks(ranks); err != nil {
+			return nil, fmt.Errorf("communicator %q: %w", name, err)
+		}
 	}
 	if d.openComms >= commsMax {
 		return nil, device.ErrTooMany
@@ -77,32 +82,29 @@ func (d *Device) NewComm(name string, ranks []int, timeout time.Duration) (devic
 		return nil, fmt.Errorf("communicator %q: ranks have other ranks in it: %w", name, device.ErrMismatch)
 	}
 	d.openComms++
-	return g.members[slices.Index(g.ranks, d.rank)], nil
+	return g.members[g.place(d.rank)], nil
+}
+
+// place is a rank's number within the communicator, -1 if it is none of it.
+func (g *group) place(rank int) int {
+	if at, ok := g.places[rank]; ok {
+		return at
+	}
+	return -1
 }
 
 func (d *Device) checkRanks(ranks []int) error {
-	if len(ranks) > 0 && len(ranks) == d.cluster.ranks && slices.IsSorted(ranks) && ranks[0] == 0 && ranks[len(ranks)-1] == len(ranks)-1 && isWhole(ranks) {
-		return nil
-	}
-	for i, rank := range ranks {
-		if rank < 0 || rank >= d.cluster.ranks || slices.Index(ranks, rank) != i {
+	seen := make([]bool, d.cluster.ranks)
+	for _, rank := range ranks {
+		if rank < 0 || rank >= len(seen) || seen[rank] {
 			return fmt.Errorf("rank %d of %d: %w", rank, d.cluster.ranks, device.ErrPeer)
 		}
+		seen[rank] = true
 	}
-	if !slices.Contains(ranks, d.rank) {
+	if !seen[d.rank] {
 		return fmt.Errorf("rank %d is none of it: %w", d.rank, device.ErrPeer)
 	}
 	return nil
-}
-
-// isWhole reports whether the ranks are 0, 1, 2 and so on.
-func isWhole(ranks []int) bool {
-	for i, rank := range ranks {
-		if i != rank {
-			return false
-		}
-	}
-	return true
 }
 
 // join enters this rank into the communicator of that name.
@@ -110,17 +112,20 @@ func (d *Device) join(name string, ranks []int) (*group, error) {
 	c := d.cluster
 	g := c.comms[name]
 	if g == nil {
-		g = &group{name: name, ranks: slices.Clone(ranks), members: make([]*comm, len(ranks)), first: 1}
+		g = &group{name: name, ranks: slices.Clone(ranks), members: make([]*comm, len(ranks)), places: make(map[int]int, len(ranks)), first: 1}
+		for at, rank := range ranks {
+			g.places[rank] = at
+		}
 		c.comms[name] = g
 	}
 	if !slices.Equal(g.ranks, ranks) {
-		if at := slices.Index(g.ranks, d.rank); at < 0 || g.members[at] == nil {
+		if at := g.place(d.rank); at < 0 || g.members[at] == nil {
 			g.mismatch = true
 			c.pokeAll()
 		}
 		return nil, fmt.Errorf("other ranks than before: %w", device.ErrMismatch)
 	}
-	at := slices.Index(g.ranks, d.rank)
+	at := g.place(d.rank)
 	if g.members[at] == nil {
 		g.members[at] = &comm{device: d, group: g, rank: at}
 		if g.joined++; g.complete() {
@@ -136,9 +141,9 @@ func (d *Device) join(name string, ranks []int) (*group, error) {
 
 // missing is the first rank of the world that has not come.
 func (g *group) missing() int {
-	for i, m := range g.members {
-		if m == nil {
-			return g.ranks[i]
+	for ; g.absent < len(g.members); g.absent++ {
+		if g.members[g.absent] == nil {
+			return g.ranks[g.absent]
 		}
 	}
 	return -1

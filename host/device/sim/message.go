@@ -32,8 +32,8 @@ func (d *Device) channel(from int, number uint32) *channel {
 // converse posts the messages at the head of the queue, all that follow one
 // another, and passes over those that are done.
 func (s *stream) converse() {
-	for i := s.head; i < s.tail; i++ {
-		t := s.at(i)
+	for s.posted = max(s.posted, s.head); s.posted < s.tail; s.posted++ {
+		t := s.at(s.posted)
 		if t.kind != op.Send && t.kind != op.Recv {
 			break
 		}
@@ -43,12 +43,10 @@ func (s *stream) converse() {
 			}
 			break
 		}
-		if t.state == taskNew {
-			t.state, t.start = taskPosted, s.cluster.now
-			s.post(t, i)
-			if s.failed != nil {
-				return
-			}
+		t.state, t.start = taskPosted, s.cluster.now
+		s.post(t, s.posted)
+		if s.failed != nil {
+			return
 		}
 	}
 	if !s.blocked {
@@ -129,8 +127,9 @@ func (c *Cluster) arrived(id int32) {
 	l := *c.letters.at(id)
 	to := l.mail
 	from := to.other
-	if to.withdrawn || to.stream.failed != nil {
+	if to.stream.failed != nil { // whoever sends need not know
 		c.letters.give(id)
+		from.done()
 		return
 	}
 	t := to.task()
@@ -148,11 +147,15 @@ func (c *Cluster) arrived(id int32) {
 		}
 	}
 	c.letters.give(id)
-	for _, m := range [...]*message{from, to} {
-		if m.stream.failed == nil {
-			m.task().state = taskDone
-			m.stream.hangUp()
-		}
+	from.done()
+	to.done()
+}
+
+// done ends a message for its stream.
+func (m *message) done() {
+	if m.stream.failed == nil {
+		m.task().state = taskDone
+		m.stream.hangUp()
 	}
 }
 

@@ -26,13 +26,14 @@ type stream struct {
 	listed     bool // on the cluster's list of streams that may go on
 	closed     bool
 
-	free      int64 // when the operation before the head is over, if that is to come
+	posted    uint64 // messages before this one are under way or done
+	free      int64  // when the operation before the head is over, if that is to come
 	cluster   *Cluster
 	followers []follower // event waits of other streams
 	number    int        // within the rank, from 1
 	index     int32      // within the cluster
 
-	blockedSince time.Time  // outside Run
+	blockedSince time.Time // outside Run
 }
 
 // failure is why a stream has stopped, and after how many operations.

@@ -79,13 +79,13 @@ func (s *stream) callWaits(t *task, w *flight.Wait) {
 	for _, state := range c.group.calls {
 		switch {
 		case state.runs != nil && state.runs[c.rank] != nil && !state.runs[c.rank].ended:
-			if r := state.runs[c.rank]; r.awaited >= 0 {
-				w.Peer, w.Value = c.group.ranks[r.awaited], uint64(r.call.Collective)
+			if r := state.runs[c.rank]; r.blocker() >= 0 {
+				w.Peer, w.Value = c.group.ranks[r.blocker()], uint64(r.call.Collective)
 				w.Name = op.Algorithm(r.call.Algorithm).String()
 				return
 			}
 		case state.entered < len(state.in) && w.Peer < 0:
-			w.Peer = c.group.ranks[state.absent()]
+			w.Peer = c.group.ranks[state.missing()]
 		}
 	}
 }
