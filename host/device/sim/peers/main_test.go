@@ -167,6 +167,13 @@ func TestTable(t *testing.T) {
 	}
 }
 
+func TestExtrapolated(t *testing.T) {
+	got := extrapolated(16384, measured{operations: 100e6, wall: 50 * time.Second})
+	if want := "not run: one ring of 16384 ranks, which takes 1611 million operations, 13 minutes at the rate of the largest ring above"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 func TestTimed(t *testing.T) {
 	text, m, err := timed(t.Context(), "echo", "hello")
 	if err != nil || string(text) != "hello\n" || m.wall <= 0 || m.peakBytes < 1<<12 {
