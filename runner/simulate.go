@@ -258,8 +258,10 @@ func (s *simulator) body(ctx context.Context, r *rank) {
 		output.flush()
 	}
 	rep.Rank, rep.EndNanos = r.spec.Rank, r.device.Now()
-	if err := rep.write(s.dir); err != nil && rep.Kind == "" {
-		rep.Kind, rep.Code, rep.Text = KindSetup, exitCodes[KindSetup], err.Error()
+	if s.config.Keep { // thousands of files that nobody would read otherwise
+		if err := rep.write(s.dir); err != nil && rep.Kind == "" {
+			rep.Kind, rep.Code, rep.Text = KindSetup, exitCodes[KindSetup], err.Error()
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -82,7 +82,9 @@ func rankResource(log *flight.Log, service string, info *Info, shared []Attribut
 		textAttr("service.name", service),
 		textAttr("service.instance.id", fmt.Sprintf("%s-rank%d", printable(info.RunID), log.Rank)),
 		intAttr("ccl.rank", log.Rank),
-		intAttr("process.pid", log.PID),
+	}
+	if log.PID != 0 { // simulated ranks have no process
+		own = append(own, intAttr("process.pid", log.PID))
 	}
 	return &Resource{Service: service, Rank: log.Rank, Attributes: append(own, shared...)}
 }

@@ -139,3 +139,42 @@ func firstDifference(got, want string) string {
 	}
 	return fmt.Sprintf("%d lines, want %d", len(g)-1, len(w)-1)
 }
+
+// TestSimulationsAreIdentical simulates a workflow twenty times, on one
+// processor and on two: its files are the same to the byte.
+func TestSimulationsAreIdentical(t *testing.T) {
+	wasm, err := newGuestBuilder(t.TempDir()).build("ring_allgather")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const runs = 20
+	cache, outputs := t.TempDir(), []string{"json", "csv", "log", "perfetto", "html"}
+	first := make(map[string][]byte)
+	for i := range runs {
+		dir := t.TempDir()
+		args := []string{"-q", "--device", "sim:h100x2", "--seed", "5", "--jitter", "10%", "--run-dir", filepath.Join(dir, "run")}
+		for _, output := range outputs {
+			args = append(args, "-o", output+"="+filepath.Join(dir, output))
+		}
+		cmd := exec.Command("ccrun", append(args, wasm, "-bytes", "64KiB", "-slice", "16KiB", "-iters", "2")...)
+		cmd.Env = append(os.Environ(), "TMPDIR="+dir, "XDG_CACHE_HOME="+cache, fmt.Sprintf("GOMAXPROCS=%d", 1+i%2))
+		stdout, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, stdout)
+		}
+		files := map[string][]byte{"output": stdout}
+		for _, name := range append(outputs, "run/rank-0000.flight", "run/rank-0015.flight") {
+			if files[name], err = os.ReadFile(filepath.Join(dir, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for name, content := range files {
+			switch {
+			case i == 0:
+				first[name] = content
+			case !bytes.Equal(content, first[name]):
+				t.Errorf("run %d: %s is not what it was", i, name)
+			}
+		}
+	}
+}
