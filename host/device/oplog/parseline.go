@@ -18,8 +18,10 @@ type parser struct {
 	shared   bool // numbers may depend on the rank
 	verbs    map[string]verb
 	names    map[string]uint32
+	quotes   map[string]uint32 // the same, as they stand in lines
 	live     [letterCount][]bool
-	rest     string // of the line
+	text     string // the line
+	next     int    // what of it is read next
 	args     []int64
 	formed   []bool // arguments that are indexes of forms
 	varies   uint64
@@ -27,7 +29,7 @@ type parser struct {
 }
 
 func newParser(p *Program, size int, shared bool) *parser {
-	r := &parser{program: p, size: size, shared: shared, verbs: make(map[string]verb, verbCount), names: map[string]uint32{"": 0}}
+	r := &parser{program: p, size: size, shared: shared, verbs: make(map[string]verb, verbCount), names: map[string]uint32{"": 0}, quotes: make(map[string]uint32)}
 	p.names = []string{""}
 	for v := range verbCount {
 		r.verbs[phrases[v].name] = v
@@ -40,7 +42,7 @@ func newParser(p *Program, size int, shared bool) *parser {
 
 // line reads one line.
 func (p *parser) line(text string) error {
-	name, rest, _ := strings.Cut(text, " ")
+	name, _, _ := strings.Cut(text, " ")
 	v, ok := p.verbs[name]
 	if !ok {
 		return fmt.Errorf("%s: no such call", clip(name))
@@ -49,9 +51,7 @@ func (p *parser) line(text string) error {
 		return errors.New("and: not behind a call")
 	}
 	p.previous, p.args, p.formed, p.varies = v, p.args[:0], p.formed[:0], 0
-	if p.rest = rest; rest != "" {
-		p.rest = " " + rest
-	}
+	p.text, p.next = text, len(name)
 	for i := range phrases[v].parts {
 		if err := p.part(&phrases[v].parts[i]); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -61,8 +61,8 @@ func (p *parser) line(text string) error {
 	if err != nil {
 		return err
 	}
-	if p.rest != "" {
-		return fmt.Errorf("%s: %s is too much", name, clip(p.rest))
+	if p.rest() != "" {
+		return fmt.Errorf("%s: %s is too much", name, clip(p.rest()))
 	}
 	return p.keep(v, function)
 }
@@ -84,12 +84,14 @@ func (p *parser) keep(v verb, function uint32) error {
 	return nil
 }
 
+// rest is what is not read yet.
+func (p *parser) rest() string { return p.text[p.next:] }
+
 // function reads the guest's function, which may be left out.
 func (p *parser) function() (uint32, error) {
-	if !strings.HasPrefix(p.rest, " @") {
+	if !p.accept(" @") {
 		return 0, nil
 	}
-	p.rest = p.rest[2:]
 	name, err := p.quoted()
 	if err == nil && name == 0 {
 		err = errors.New(`@"": no name`)
@@ -101,29 +103,38 @@ var errBlank = errors.New("something is missing")
 
 // blank reads the space ahead of a part.
 func (p *parser) blank() error {
-	if !strings.HasPrefix(p.rest, " ") {
+	if !p.accept(" ") {
 		return errBlank
 	}
-	p.rest = p.rest[1:]
 	return nil
 }
 
 // accept reads a text, if it is there.
 func (p *parser) accept(text string) bool {
-	rest, ok := strings.CutPrefix(p.rest, text)
+	ok := strings.HasPrefix(p.rest(), text)
 	if ok {
-		p.rest = rest
+		p.next += len(text)
 	}
 	return ok
 }
 
 // acceptWord reads a whole word, if it is there.
 func (p *parser) acceptWord(text string) bool {
-	rest, ok := strings.CutPrefix(p.rest, " "+text)
+	rest, ok := strings.CutPrefix(p.rest(), text)
 	if ok = ok && (rest == "" || rest[0] == ' '); ok {
-		p.rest = rest
+		p.next += len(text)
 	}
 	return ok
+}
+
+// acceptNext reads the space ahead of a word and the word, if they are there.
+func (p *parser) acceptNext(text string) bool {
+	at := p.next
+	if p.accept(" ") && p.acceptWord(text) {
+		return true
+	}
+	p.next = at
+	return false
 }
 
 func (p *parser) add(v int64) {
@@ -135,7 +146,7 @@ func (p *parser) part(part *part) error {
 	switch part.kind {
 	case flag:
 		set := int64(0)
-		if p.acceptWord(part.text) {
+		if p.acceptNext(part.text) {
 			set = 1
 		}
 		p.add(set)
@@ -150,9 +161,8 @@ func (p *parser) part(part *part) error {
 	}
 	switch part.kind {
 	case word:
-		p.rest = " " + p.rest
 		if !p.acceptWord(part.text) {
-			return fmt.Errorf("%s where %q should be", clip(p.rest), part.text)
+			return fmt.Errorf("%s where %q should be", clip(p.rest()), part.text)
 		}
 		return nil
 	case makes, uses, ends:
@@ -176,7 +186,7 @@ func (p *parser) part(part *part) error {
 	case export:
 		return p.export()
 	case ranks:
-		if p.acceptAll() {
+		if p.acceptWord("all") {
 			p.add(0)
 			return nil
 		}
@@ -185,20 +195,10 @@ func (p *parser) part(part *part) error {
 	return p.enumeration(part.kind)
 }
 
-// acceptAll reads the word that stands for all ranks.
-func (p *parser) acceptAll() bool {
-	p.rest = " " + p.rest
-	ok := p.acceptWord("all")
-	if !ok {
-		p.rest = p.rest[1:]
-	}
-	return ok
-}
-
 // name reads a name and keeps account of those that mean something.
 func (p *parser) name(part *part) error {
 	if !p.accept(part.text) {
-		return fmt.Errorf("%s where a name like %s1 should be", clip(p.rest), part.text)
+		return fmt.Errorf("%s where a name like %s1 should be", clip(p.rest()), part.text)
 	}
 	n, err := p.decimal(uint64(letterMax[part.letter]))
 	if err != nil {
@@ -233,7 +233,7 @@ func (p *parser) view(none bool) error {
 		return err
 	}
 	if !p.accept("+") {
-		return fmt.Errorf("%s where an offset should be", clip(p.rest))
+		return fmt.Errorf("%s where an offset should be", clip(p.rest()))
 	}
 	return p.number(view.most(1, p.size))
 }
@@ -256,7 +256,7 @@ func (p *parser) list(most int, each func() error) error {
 
 // counts reads the parts of a call that has any.
 func (p *parser) counts() error {
-	if !p.acceptWord("parts") {
+	if !p.acceptNext("parts") {
 		p.add(0)
 		return nil
 	}
@@ -269,12 +269,12 @@ func (p *parser) counts() error {
 // term reads what is not 0 of a term.
 func (p *parser) term() error {
 	for i := range termLetters {
-		rest := p.rest
+		rest := p.rest()
 		if len(rest) < 3 || rest[0] != ' ' || rest[1] != termLetters[i] || rest[2] != '{' && (rest[2] < '0' || rest[2] > '9') {
 			p.add(0)
 			continue
 		}
-		p.rest = rest[2:]
+		p.next += 2
 		if err := p.number(term.most(i, p.size)); err != nil {
 			return err
 		}
@@ -284,34 +284,35 @@ func (p *parser) term() error {
 
 func (p *parser) prefixed(prefix string, most uint64) error {
 	if !p.accept(prefix) {
-		return fmt.Errorf("%s where %s and a number should be", clip(p.rest), prefix)
+		return fmt.Errorf("%s where %s and a number should be", clip(p.rest()), prefix)
 	}
 	return p.number(most)
 }
 
 // decimal reads a number as it is printed.
 func (p *parser) decimal(most uint64) (uint64, error) {
-	n := 0
-	for n < len(p.rest) && p.rest[n] >= '0' && p.rest[n] <= '9' {
-		n++
+	rest, v, n, huge := p.rest(), uint64(0), 0, false
+	for ; n < len(rest) && rest[n] >= '0' && rest[n] <= '9'; n++ {
+		digit := uint64(rest[n] - '0')
+		huge = huge || v > (math.MaxUint64-digit)/10
+		v = 10*v + digit
 	}
-	v, err := strconv.ParseUint(p.rest[:n], 10, 64)
-	if err != nil || v > most || n > 1 && p.rest[0] == '0' {
-		return 0, fmt.Errorf("%s: not a number from 0 to %d", clip(p.rest[:min(len(p.rest), max(n, 8))]), most)
+	if n == 0 || huge || v > most || n > 1 && rest[0] == '0' {
+		return 0, fmt.Errorf("%s: not a number from 0 to %d", clip(rest[:min(len(rest), max(n, 8))]), most)
 	}
-	p.rest = p.rest[n:]
+	p.next += n
 	return v, nil
 }
 
 // number reads an argument that may depend on the rank.
 func (p *parser) number(most uint64) error {
-	if !strings.HasPrefix(p.rest, "{") {
+	if !strings.HasPrefix(p.rest(), "{") {
 		v, err := p.decimal(most)
 		p.add(int64(v))
 		return err
 	}
 	if !p.shared {
-		return fmt.Errorf("%s: depends on the rank, in what one rank did", clip(p.rest))
+		return fmt.Errorf("%s: depends on the rank, in what one rank did", clip(p.rest()))
 	}
 	f, err := p.form(most)
 	if err != nil {
@@ -330,16 +331,24 @@ func (p *parser) addForm(f form) int64 {
 
 // quoted reads a text in quotes and gives its index.
 func (p *parser) quoted() (uint32, error) {
-	quoted, err := strconv.QuotedPrefix(p.rest)
+	quoted, err := strconv.QuotedPrefix(p.rest())
 	if err != nil {
-		return 0, fmt.Errorf("%s: not a text in quotes", clip(p.rest))
+		return 0, fmt.Errorf("%s: not a text in quotes", clip(p.rest()))
+	}
+	if i, ok := p.quotes[quoted]; ok {
+		p.next += len(quoted)
+		return i, nil
 	}
 	name, err := strconv.Unquote(quoted)
 	if err != nil || len(name) > nameBytesMax || quoted != strconv.Quote(name) {
 		return 0, fmt.Errorf("%s: not a text as it is printed", clip(quoted))
 	}
-	p.rest = p.rest[len(quoted):]
-	return p.index(name)
+	p.next += len(quoted)
+	i, err := p.index(name)
+	if err == nil {
+		p.quotes[strings.Clone(quoted)] = i
+	}
+	return i, err
 }
 
 // index gives the index of a name.
@@ -360,29 +369,29 @@ func (p *parser) index(name string) (uint32, error) {
 // export reads what a rank calls what it exports.
 func (p *parser) export() error {
 	if !p.accept("x") {
-		return fmt.Errorf("%s where a name like x1.1+0:64 should be", clip(p.rest))
+		return fmt.Errorf("%s where a name like x1.1+0:64 should be", clip(p.rest()))
 	}
-	n := 0
-	for n < len(p.rest) && strings.IndexByte("0123456789.+:", p.rest[n]) >= 0 {
+	rest, n := p.rest(), 0
+	for n < len(rest) && strings.IndexByte("0123456789.+:", rest[n]) >= 0 {
 		n++
 	}
 	if n == 0 || n > exportMax {
-		return fmt.Errorf("%s: not a name like x1.1+0:64", clip(p.rest))
+		return fmt.Errorf("%s: not a name like x1.1+0:64", clip(rest))
 	}
-	i, err := p.index(p.rest[:n])
-	p.rest = p.rest[n:]
+	i, err := p.index(rest[:n])
+	p.next += n
 	p.add(int64(i))
 	return err
 }
 
 // enumeration reads the name of a value.
 func (p *parser) enumeration(kind partKind) error {
-	name, _, _ := strings.Cut(p.rest, " ")
+	name, _, _ := strings.Cut(p.rest(), " ")
 	v, ok := enumerated(kind, name)
 	if !ok {
 		return fmt.Errorf("%s: no such %s", clip(name), map[partKind]string{dtype: "type", redOp: "reduction", collective: "collective", algorithm: "algorithm"}[kind])
 	}
-	p.rest = p.rest[len(name):]
+	p.next += len(name)
 	p.add(v)
 	return nil
 }
@@ -416,7 +425,7 @@ func enumerated(kind partKind, name string) (int64, bool) {
 
 // form reads a number that depends on the rank: {base+stride*(r+shift)}.
 func (p *parser) form(most uint64) (form, error) {
-	text := p.rest
+	text := p.rest()
 	bad := func(why string) (form, error) { return form{}, fmt.Errorf("%s: %s", clip(text), why) }
 	p.accept("{")
 	var f form
@@ -460,7 +469,7 @@ func (p *parser) form(most uint64) (form, error) {
 	if negative {
 		f.stride = -f.stride
 	}
-	if string(f.append(nil)) != text[:len(text)-len(p.rest)] {
+	if string(f.append(nil)) != text[:len(text)-len(p.rest())] {
 		return bad("not as it is printed")
 	}
 	if !f.within(p.size, most) {
@@ -470,7 +479,7 @@ func (p *parser) form(most uint64) (form, error) {
 }
 
 func (p *parser) atRank() bool {
-	return strings.HasPrefix(p.rest, "r") || strings.HasPrefix(p.rest, "(r+")
+	return strings.HasPrefix(p.rest(), "r") || strings.HasPrefix(p.rest(), "(r+")
 }
 
 // within reports whether a form is a number from 0 to most for all ranks.
