@@ -26,8 +26,9 @@ func oplogPath(dir string, rank int) string {
 }
 
 // record wraps the rank's device so that what the guest asks of it is written
-// down.
+// down, in a new file.
 func (r *rank) record() {
+	_ = os.Remove(oplogPath(r.spec.RunDir, r.spec.Rank)) // there is none in a directory of our own
 	r.site = &guest.CallSite{}
 	r.recording = oplog.Record(r.device, oplog.Options{
 		Rank: r.spec.Rank, Ranks: r.spec.Size, Out: &appended{oplogPath(r.spec.RunDir, r.spec.Rank)}, Function: r.site.Function,

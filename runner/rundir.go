@@ -227,7 +227,7 @@ func dispose(path string) error {
 // clear deletes the files of a run, but for the lock.
 func (d *runDir) clear() error {
 	var errs []error
-	for _, pattern := range []string{"rank-*.flight", "rank-*.json", "rank-*.json.part", socketName, tokenName} {
+	for _, pattern := range []string{"rank-*.flight", "rank-*.json", "rank-*.json.part", "rank-*.oplog", socketName, tokenName} {
 		files, _ := filepath.Glob(filepath.Join(d.path, pattern))
 		for _, f := range files {
 			errs = append(errs, os.Remove(f))
