@@ -115,7 +115,8 @@ func bufferVerify(c *call) error {
 }
 
 // bufferDigest computes in stream order, waits, and reports the digest under
-// the name unless that is empty. A name used again replaces what it had.
+// the name unless that is empty. A name used again replaces what it had. A
+// buffer without bytes has none to report.
 func bufferDigest(c *call) error {
 	name := string(c.in)
 	if err := c.checkDigest(name); err != nil {
@@ -128,7 +129,10 @@ func bufferDigest(c *call) error {
 	if err != nil {
 		return err
 	}
-	if name != "" {
+	switch {
+	case device.IsPhantom(o.Dst.Buf):
+		delete(c.digests, name)
+	case name != "":
 		c.digests[name] = fmt.Sprintf("%016x%016x", result.Digest[0], result.Digest[1])
 	}
 	put64(c.out[0], result.Digest[0])
