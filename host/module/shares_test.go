@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/ccrun/ccrun/host/abi"
 	"github.com/ccrun/ccrun/host/device"
@@ -388,6 +389,35 @@ func TestHandleEncoding(t *testing.T) {
 		var refused *refusal
 		if _, err := decodeHandle(bad); !errors.As(err, &refused) || refused.errno != abi.Failed {
 			t.Errorf("%x: %v", bad, err)
+		}
+	}
+}
+
+// TestLookupRounds shows how long a look-up waits before it looks around: in
+// virtual time until its end.
+func TestLookupRounds(t *testing.T) {
+	const s = time.Second
+	for _, c := range []struct {
+		virtual                      bool
+		timeout, limit, waited, want time.Duration
+	}{
+		{false, device.Forever, 0, 0, lookupRound},
+		{false, device.Forever, 0, s, lookupRound},
+		{false, s, 0, 0, lookupRound},
+		{false, s, 0, s - 1, 1},
+		{false, s, 0, 2 * s, 0},
+		{false, 0, 0, 0, 0},
+		{false, device.Forever, s, s - 2, 2},
+		{true, device.Forever, 0, 0, device.Forever},
+		{true, device.Forever, s, 0, s},
+		{true, 3 * s, 0, s, 2 * s},
+		{true, 3 * s, 2 * s, s, s},
+		{true, s, 2 * s, 0, s},
+		{true, 0, 0, 0, 0},
+	} {
+		call := call{Instance: &Instance{facts: device.Facts{Virtual: c.virtual}, config: Config{OpTimeout: c.limit}}}
+		if got := call.lookupRound(c.timeout, c.waited); got != c.want {
+			t.Errorf("%+v: %v", c, got)
 		}
 	}
 }
