@@ -25,9 +25,18 @@ type Expansion struct {
 
 // Expand finds out what all ranks of a world ask of their devices, from what a
 // few of them ask: their guests run one after another on a sketch of a device,
-// which does nothing and is never late. It refuses a workflow whose ranks do
+// which does nothing and is never late. A simulated device says how many ranks
+// there are and which share a node; otherwise all do. It refuses a workflow whose ranks do
 // not all do the same in numbers that depend on the rank.
 func Expand(ctx context.Context, c Config) (*Expansion, error) {
+	place := func(rank int) (localRank, localSize int) { return rank, c.Ranks }
+	if isSimulated(c.Device) {
+		t, err := findTarget(&c)
+		if err != nil {
+			return nil, err
+		}
+		c.Ranks, place = t.ranks, t.place
+	}
 	if c.Ranks < 1 || c.Ranks > oplog.RanksMax {
 		return nil, refuse("say how many ranks there are with -n", "%d ranks: from 1 to %d can be expanded", c.Ranks, oplog.RanksMax)
 	}
@@ -41,7 +50,7 @@ func Expand(ctx context.Context, c Config) (*Expansion, error) {
 		return nil, refusal(err)
 	}
 	defer runtime.Close(ctx)
-	e := &expander{config: &c, runtime: runtime, compiled: compiled}
+	e := &expander{config: &c, place: place, runtime: runtime, compiled: compiled}
 	x, err := e.expand(ctx)
 	var unfit *oplog.UnfitError
 	if errors.As(err, &unfit) {
@@ -53,6 +62,7 @@ func Expand(ctx context.Context, c Config) (*Expansion, error) {
 // expander runs guests on sketches.
 type expander struct {
 	config   *Config
+	place    func(rank int) (localRank, localSize int)
 	runtime  *guest.Runtime
 	compiled wazero.CompiledModule
 	samples  []oplog.Sample
@@ -102,8 +112,9 @@ func (e *expander) sketch(ctx context.Context, rank int) (*oplog.Program, error)
 		return nil, err
 	}
 	defer recorder.Discard()
+	localRank, localSize := e.place(rank)
 	instance := module.New(module.Config{
-		Rank: rank, Size: c.Ranks, LocalRank: rank, LocalSize: c.Ranks, Seed: c.Seed, Device: recording.Wrapped(), Exchange: sketch,
+		Rank: rank, Size: c.Ranks, LocalRank: localRank, LocalSize: localSize, Seed: c.Seed, Device: recording.Wrapped(), Exchange: sketch,
 		Recorder: recorder, Selection: c.Algorithms.OrDefault(), Notes: recording,
 	})
 	stopped := context.AfterFunc(ctx, func() { instance.Abort(context.Cause(ctx)) })

@@ -47,9 +47,9 @@ ccrun run.
 --expand runs no run: it asks the workflows of a few ranks what they would do, on
 a device that does nothing, and finds the one program that all -n ranks share, in
 which offsets and peers depend on the rank as in {4096*(r+1)}: modulo the number
-of ranks. Further ranks are held against it. So thousands of ranks can be
-simulated at little cost. A workflow whose ranks are not alike, or that looks
-at data or at the time, is refused.
+of ranks, which --device sim:PRESETxNODES can say as well as -n. Further ranks are
+held against it. So thousands of ranks can be simulated at little cost. A workflow
+whose ranks are not alike, or that looks at data or at the time, is refused.
 `,
 		Flags: append([]cli.Flag{
 			textFlag(&o.file, "", "write the log to `FILE` (default: the workflow's name with .oplog)", "o"),
@@ -95,7 +95,7 @@ func (o *recordOptions) record(ctx context.Context, s *state, args cli.Args) err
 
 // expanded writes the log of all ranks that a few of them tell of.
 func (o *recordOptions) expanded(parent context.Context, s *state, c runner.Config, file string) error {
-	if c.Ranks == 0 {
+	if c.Ranks == 0 && !o.isSim() {
 		return usageError{"--expand needs a number of ranks", "ccrun record --expand -n 4096 " + c.WasmPath}
 	}
 	if err := o.algorithms.fromEnvironment(s.env); err != nil {
@@ -114,7 +114,7 @@ func (o *recordOptions) expanded(parent context.Context, s *state, c runner.Conf
 		return fmt.Errorf("log: %w", err)
 	}
 	if !o.silent {
-		fmt.Fprintf(s.stderr, "ccrun: operations written: %s: %d calls of each of %d ranks, from %d of them\n", file, x.Calls, c.Ranks, x.Sampled)
+		fmt.Fprintf(s.stderr, "ccrun: operations written: %s: %d calls of each of %d ranks, from %d of them\n", file, x.Calls, x.Log.Ranks, x.Sampled)
 	}
 	return nil
 }
