@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -20,22 +21,35 @@ func calibrateCommand(s *state) *cli.Command {
 	o := defaultCalibrateOptions()
 	return &cli.Command{
 		Name:      "calibrate",
-		Usage:     "measure which algorithm is fastest here, and write the table that selects it",
+		Usage:     "measure which algorithm is fastest here, or what this machine is to the simulator",
 		UsageText: "ccrun calibrate [flags]",
 		Description: `   ccrun calibrate -o algorithms.txt
    ccrun calibrate --quick -n 2 -o algorithms.txt
    ccrun bench all_reduce --algorithms algorithms.txt -b 8 -e 16M -f 4 -g 2
    CCRUN_ALGORITHMS=algorithms.txt ccrun -n 4 workflow.wasm
+   ccrun calibrate --preset cpu.yaml
+   ccrun calibrate --check cpu.yaml
+   ccrun --device sim:cpu.yaml -n 4 workflow.wasm
 
 Each collective is measured by every algorithm that can carry it out, from 8
 bytes to 16 MiB, in rounds that take turns. Another algorithm than the default
 is selected where it is more than 10 % faster in the median. The table is text,
 with what was measured as comments; a rule for n ranks also holds for fewer.
 Leave the machine alone meanwhile.
+
+--preset measures the cpu device instead: what an operation and a signal take, and
+at which rate a core copies and reduces, by how much memory ranks use. The file
+is a preset of the simulator, each number with how it was measured. --check runs
+ring all_reduces and all_gathers of 64 KiB to 64 MiB, of sizes that --preset has
+not measured, for real and simulated with that preset, and prints both times. It
+exits with 1 if the median error is more than 20 %.
 `,
 		Flags: o.flags(),
 		Action: func(c *cli.Context) error {
 			if err := noArguments(c); err != nil {
+				return err
+			}
+			if err := o.checkMode(c.IsSet("ranks")); err != nil {
 				return err
 			}
 			return runCalibrate(c.Context, s, o)
@@ -47,6 +61,8 @@ Leave the machine alone meanwhile.
 type calibrateOptions struct {
 	ranks  rankListValue
 	path   string
+	preset string // file to write
+	check  string // preset to compare with
 	time   durationValue
 	quick  bool
 	trace  levelValue
@@ -62,7 +78,9 @@ func (o *calibrateOptions) flags() []cli.Flag {
 	return []cli.Flag{
 		valueFlag(&o.ranks, "measure with `N,...` ranks", "ranks", "n"),
 		textShortFlag(&o.path, "write the table to `FILE` instead of the standard output", "output", "o"),
-		valueFlag(&o.time, "begin no round that would end after `TIME` (default: 1m, with --quick 10s), but measure three", "time"),
+		textFlag(&o.preset, "", "measure the processor instead, and write a preset of the simulator to `FILE`", "preset"),
+		textFlag(&o.check, "", "run rings, simulate them with the preset `FILE`, and compare", "check"),
+		valueFlag(&o.time, "begin no round that would end after `TIME` (default: 1m, with --preset 30s, with --quick 10s), but measure three", "time"),
 		boolFlag(&o.quick, "measure fewer sizes, up to 512 KiB", "quick"),
 		valueFlag(&o.trace, "record `LEVEL` and what is coarser: off, collective, flow, slice, message", "trace"),
 		textFlag(&o.device, "auto", "carry operations out on `DEVICE`: auto, cpu", "device"),
@@ -79,8 +97,11 @@ const (
 // limit is how long rounds may go on.
 func (o *calibrateOptions) limit() time.Duration {
 	standard := time.Minute
-	if o.quick {
+	switch {
+	case o.quick:
 		standard = 10 * time.Second
+	case o.preset != "":
+		standard = 30 * time.Second
 	}
 	return cmp.Or(time.Duration(o.time), standard)
 }
@@ -114,12 +135,20 @@ func runCalibrate(parent context.Context, s *state, o *calibrateOptions) error {
 	if launched, err := runner.Launched(s.env); err != nil || launched > 0 {
 		return cmp.Or[error](err, usageError{"another launcher has started this process", "run ccrun calibrate by itself: it starts its ranks"})
 	}
-	if info, err := os.Stat(filepath.Dir(o.path)); err != nil || !info.IsDir() {
-		return usageError{o.path + ": the directory does not exist", "nothing was measured yet"}
+	for _, path := range []string{o.path, o.preset} {
+		if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
+			return usageError{path + ": the directory does not exist", "nothing was measured yet"}
+		}
 	}
 	ctx, stop := interruptible(parent, s)
 	defer stop()
 	c := &calibrator{state: s, options: o}
+	switch {
+	case o.preset != "":
+		return c.writePreset(ctx)
+	case o.check != "":
+		return c.checkPreset(ctx)
+	}
 	for _, ranks := range o.ranks {
 		c.all = append(c.all, bench.NewCalibration(ranks, o.sizes()))
 	}
@@ -129,8 +158,22 @@ func runCalibrate(parent context.Context, s *state, o *calibrateOptions) error {
 	return c.write()
 }
 
-// measure goes on while there is time for another round.
+// measure measures the calls in rounds.
 func (c *calibrator) measure(ctx context.Context) error {
+	return c.inRounds(func(round int, passed time.Duration) error {
+		for _, one := range c.all {
+			c.progress("round %d, %d ranks, %v of %v", round+1, one.Ranks, passed, c.options.limit())
+			if err := c.round(ctx, one, round); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// inRounds goes on while there is time for another round.
+func (c *calibrator) inRounds(measure func(round int, passed time.Duration) error) error {
+	defer c.progress("")
 	began := time.Now()
 	longest := time.Duration(0)
 	for round := range calibrateRoundsMax {
@@ -138,16 +181,11 @@ func (c *calibrator) measure(ctx context.Context) error {
 			break
 		}
 		start := time.Now()
-		for _, one := range c.all {
-			c.progress("round %d, %d ranks, %v of %v", round+1, one.Ranks, time.Since(began).Round(time.Second), c.options.limit())
-			if err := c.round(ctx, one, round); err != nil {
-				c.progress("")
-				return err
-			}
+		if err := measure(round, time.Since(began).Round(time.Second)); err != nil {
+			return err
 		}
 		longest = max(longest, time.Since(start))
 	}
-	c.progress("")
 	return nil
 }
 
@@ -161,15 +199,23 @@ func (c *calibrator) progress(format string, args ...any) {
 // round runs the guest that measures once.
 func (c *calibrator) round(ctx context.Context, one *bench.Calibration, round int) error {
 	options, rows := one.Options(), one.Rows(round)
-	path, err := writeGuest(c.state.tempDir, "calibrate", options.Guest(rows))
+	results := options.NewResults(rows, one.Add)
+	if err := c.run(ctx, options.Guest(rows), one.Ranks, c.options.device, results); err != nil {
+		return err
+	}
+	return results.Err()
+}
+
+// run runs a guest that measures.
+func (c *calibrator) run(ctx context.Context, guest []byte, ranks int, device string, results io.Writer) error {
+	path, err := writeGuest(c.state.tempDir, "calibrate", guest)
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(filepath.Dir(path))
-	results := options.NewResults(rows, one.Add)
 	s, o := c.state, c.options
 	result, err := runner.Run(ctx, runner.Config{
-		WasmPath: path, Ranks: one.Ranks, Device: o.device, OpTimeout: time.Minute, TraceLevel: flight.Level(o.trace), Pin: !o.noPin, Seed: 1,
+		WasmPath: path, Ranks: ranks, Device: device, OpTimeout: time.Minute, TraceLevel: flight.Level(o.trace), Pin: !o.noPin, Seed: 1,
 		Stdout: results, Stderr: s.stderr, Self: s.self, Env: s.env, Environ: s.environ, TempDir: s.tempDir,
 	})
 	if err != nil {
@@ -182,7 +228,7 @@ func (c *calibrator) round(ctx context.Context, one *bench.Calibration, round in
 		s.complain(indentMore(v.Text), "")
 		return exitCode(result.ExitCode)
 	}
-	return results.Err()
+	return nil
 }
 
 // write puts the table where it belongs, whole or not at all.
@@ -195,12 +241,17 @@ func (c *calibrator) write() error {
 	if path == "" {
 		return writeAll(c.state.stdout, text.String())
 	}
-	if err := os.WriteFile(path+".part", text.Bytes(), 0o644); err != nil {
-		return fmt.Errorf("table: %w", err)
-	}
-	if err := os.Rename(path+".part", path); err != nil {
+	if err := replaceFile(path, text.Bytes()); err != nil {
 		return fmt.Errorf("table: %w", err)
 	}
 	fmt.Fprintf(c.state.stderr, "wrote %s: %d rules; ccrun run --algorithms %s uses them\n", path, len(c.all.Rules()), path)
 	return nil
+}
+
+// replaceFile writes a file whole or not at all.
+func replaceFile(path string, text []byte) error {
+	if err := os.WriteFile(path+".part", text, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(path+".part", path)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/ccrun/ccrun/host/op"
@@ -11,9 +12,11 @@ import (
 )
 
 // Check compares what rings take with what the simulator says that they take.
-// Run each of Scripts for real, several times, and once simulated.
+// Run each of Scripts for real, several times, and each of Simulated, which are
+// the same but for fewer rounds, on the simulator: those do not differ there.
 type Check struct {
-	Scripts []*script.Script
+	Scripts   []*script.Script
+	Simulated []*script.Script
 
 	rows   []Row
 	places [][]int // by script: the row of each piece
@@ -52,7 +55,7 @@ func NewCheck(ranks []int, quick bool) *Check {
 	}
 	for _, n := range ranks {
 		s, places := &script.Script{Ranks: n}, []int(nil)
-		for _, collective := range []op.CollectiveOp{op.AllReduce, op.AllGather} {
+		for _, collective := range [...]op.CollectiveOp{op.AllReduce, op.AllGather} {
 			for bytes := int64(checkMin); bytes <= most; bytes *= factor {
 				places = append(places, len(c.rows))
 				c.rows = append(c.rows, Row{Collective: collective, Ranks: n, Bytes: bytes})
@@ -61,10 +64,20 @@ func NewCheck(ranks []int, quick bool) *Check {
 				})
 			}
 		}
+		c.Simulated = append(c.Simulated, short(s))
 		c.Scripts, c.places = append(c.Scripts, s), append(c.places, places)
 	}
 	c.times = make([][]float64, len(c.rows))
 	return c
+}
+
+// short is a script with as few rounds as will do, and some to warm up.
+func short(s *script.Script) *script.Script {
+	out := &script.Script{Ranks: s.Ranks, Pieces: slices.Clone(s.Pieces)}
+	for i := range out.Pieces {
+		out.Pieces[i].Samples, out.Pieces[i].Rounds = 2, 2
+	}
+	return out
 }
 
 // Add takes what one real run of a script measured.

@@ -48,16 +48,29 @@ func (p *Plan) fitSize(n *Numbers, bytes int64) {
 		secs := p.secs(k, bytes)
 		return max(secs-n.round()-operations*n.Op-more, secs/4) // of so small a buffer little is left
 	}
-	alone, together := busy(alone, 0), busy(local, 0)
-	slowdown := min(max(1, together/alone), float64(p.ranks))
+	busyCores := float64(min(p.ranks, p.Cores))
+	ranksOfCore := float64(p.ranks) / busyCores // more than one of a single core only
+	slowdown := min(max(1, busy(local, 0)/busy(alone, 0)/ranksOfCore), busyCores)
 	meeting := 2 * (2*n.Op + n.Signal) // two signals each step, and one on its way
+	inUse := float64(bytes) * ranksOfCore
 	point := func(secs float64) preset.Point {
-		return preset.Point{X: float64(bytes), Y: significant(float64(bytes) / secs)}
+		return preset.Point{X: inUse, Y: significant(inUse / (secs / slowdown))}
 	}
-	n.Local = append(n.Local, point(together/slowdown))
-	n.Copy = append(n.Copy, point(busy(fetch, meeting)/slowdown))
-	n.Reduce = append(n.Reduce, point(busy(reduce, meeting)/slowdown))
-	n.Shared = append(n.Shared, preset.Point{X: float64(bytes), Y: significant(float64(p.Cores) / slowdown)})
+	n.Local = append(n.Local, point(busy(local, 0)))
+	n.Copy = append(n.Copy, point(busy(fetch, meeting)))
+	n.Reduce = append(n.Reduce, point(busy(reduce, meeting)))
+	n.Shared = append(n.Shared, preset.Point{X: inUse, Y: p.sharing(slowdown)})
+}
+
+// sharing is how many cores' rates the memory has for all of them, if those that
+// were measured together slowed each other down so much. Where they hardly did
+// and there are more cores, nothing is known, and none are held back.
+func (p *Plan) sharing(slowdown float64) float64 {
+	const noise = 1.1
+	if p.ranks < p.Cores && slowdown < noise {
+		return float64(p.Cores)
+	}
+	return significant(float64(min(p.ranks, p.Cores)) / slowdown)
 }
 
 // round is what a round costs beside its operations.
@@ -74,8 +87,12 @@ func significant(v float64) float64 {
 	if v <= 0 {
 		return v
 	}
-	scale := math.Pow(10, math.Floor(math.Log10(v))-2)
-	return math.Round(v/scale) * scale
+	places := 2 - int(math.Floor(math.Log10(v)))
+	if scale := math.Pow10(max(places, -places)); places > 0 {
+		return math.Round(v*scale) / scale // a whole number by another is the nearest to what is printed
+	} else {
+		return math.Round(v/scale) * scale
+	}
 }
 
 // Preset is the preset of a machine with these numbers. What was not measured is
@@ -87,8 +104,8 @@ func (n *Numbers) Preset(about, source string) (*preset.Preset, error) {
 	}
 	p.About = about
 	c := &p.CPU
-	c.Cores, p.Host.Call, p.Host.Wake = n.Cores, n.time(n.Call), n.time(n.Wake)
-	c.Op, c.Signal = n.time(n.Op), n.time(n.Signal)
+	c.Cores, p.Host.Call, p.Host.Wake = n.Cores, significant(n.Call), significant(n.Wake)
+	c.Op, c.Signal = significant(n.Op), significant(n.Signal)
 	c.Copy, c.Reduce, c.Local, c.Sharing = n.Copy, n.Reduce, n.Local, n.Shared
 	for key, how := range map[string]string{
 		"host.call":   "an empty round of submit and stream_sync from a guest",
@@ -104,12 +121,9 @@ func (n *Numbers) Preset(about, source string) (*preset.Preset, error) {
 		p.Sources[key] = source + ": " + how
 	}
 	if n.Switch > 0 {
-		c.Switch = n.time(n.Switch)
+		c.Switch = significant(n.Switch)
 		p.Sources["cpu.switch"] = source + ": steps of a ring of twice as many ranks as there are cores, without the bytes"
 	}
 	p.Outside = append(p.Outside, "transfers in other patterns than rings of get and reduce")
 	return p, nil
 }
-
-// time keeps whole picoseconds, and three digits.
-func (n *Numbers) time(secs float64) float64 { return math.Round(significant(secs)*1e12) / 1e12 }

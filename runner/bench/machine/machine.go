@@ -185,7 +185,7 @@ func steps(ranks int) [][]script.Op {
 
 // copies copies the first half of a buffer to the second one and back.
 func copies(bytes int64) []script.Op {
-	return append(slices(op.Copy, script.Own, 0, bytes/2), slices(op.Copy, script.Own, bytes/2, bytes/2)...)
+	return append(pass(op.Copy, script.Own, 0, bytes/2), pass(op.Copy, script.Own, bytes/2, bytes/2)...)
 }
 
 // exchange has a rank take the first half of the previous rank's buffer to its
@@ -198,15 +198,15 @@ func exchange(k op.Kind, prev, next int, bytes int64) []script.Op {
 		at := func(k op.Kind, peer int, slot uint32) script.Op {
 			return script.Op{Kind: k, Peer: peer, Slot: slot, Value: uint64(step + 1), Raise: 2}
 		}
-		list = append(list, slices(k, script.Prev, from, bytes/2)...)
+		list = append(list, pass(k, script.Prev, from, bytes/2)...)
 		list = append(list, at(op.Signal, next, written), at(op.Signal, prev, taken), at(op.Wait, prev, written), at(op.Wait, next, taken))
 	}
 	return list
 }
 
-// slices moves one half of somebody's buffer, the one at from, to the other half
+// pass moves one half of somebody's buffer, the one at from, to the other half
 // of this rank's.
-func slices(k op.Kind, whose script.Owner, from, half int64) []script.Op {
+func pass(k op.Kind, whose script.Owner, from, half int64) []script.Op {
 	var list []script.Op
 	for off := int64(0); off < half; off += SliceBytes {
 		o := script.Op{Kind: k, Dst: script.Place{Offset: half - from + off}, Src: script.Place{Of: whose, Offset: from + off}, Bytes: min(SliceBytes, half-off)}
