@@ -93,8 +93,7 @@ func replayed(t *testing.T, open opener, log *Log) (*Log, error) {
 	devices, exchanges, run := open(t, log.Ranks)
 	recorders := make([]*Recorder, log.Ranks)
 	bodies := make([]func() error, log.Ranks)
-	var texts []bytes.Buffer
-	texts = make([]bytes.Buffer, log.Ranks)
+	texts := make([]bytes.Buffer, log.Ranks)
 	for rank, d := range devices {
 		recorders[rank] = Record(d, Options{Rank: rank, Ranks: log.Ranks, Out: &texts[rank]})
 		body := Body(log.Program(rank), Stage{

@@ -207,30 +207,3 @@ func (p *printer) term() {
 		p.number()
 	}
 }
-
-// append appends a form as [parser.form] reads it.
-func (f *form) append(b []byte) []byte {
-	if f.stride == 0 {
-		return strconv.AppendUint(b, uint64(f.base), 10)
-	}
-	b = append(b, '{')
-	stride := f.stride
-	if f.base != 0 || stride < 0 {
-		b = strconv.AppendUint(b, uint64(f.base), 10)
-		if stride >= 0 {
-			b = append(b, '+')
-		}
-	}
-	size := uint64(stride)
-	if stride < 0 {
-		b, size = append(b, '-'), -size
-	}
-	if size != 1 {
-		b = append(strconv.AppendUint(b, size, 10), '*')
-	}
-	if f.shift == 0 {
-		return append(b, "r}"...)
-	}
-	b = strconv.AppendInt(append(b, "(r+"...), int64(f.shift), 10)
-	return append(b, ")}"...)
-}

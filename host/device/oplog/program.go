@@ -69,20 +69,6 @@ type line struct {
 // Lines is how many lines there are.
 func (p *Program) Lines() int { return len(p.lines) }
 
-// form is a number that depends on the rank: base + stride * ((rank + shift) mod ranks).
-type form struct {
-	base, stride int64
-	shift        int32
-}
-
-func (f *form) at(rank, ranks int) int64 {
-	turned := int64(rank) + int64(f.shift)
-	if turned >= int64(ranks) {
-		turned -= int64(ranks)
-	}
-	return f.base + f.stride*turned
-}
-
 // bit is the bit of varies that speaks for an argument.
 func bit(argument int) uint64 { return 1 << min(argument, 63) }
 
