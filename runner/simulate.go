@@ -108,8 +108,11 @@ func (l *launcher) simulate(ctx context.Context, t *target, wasm []byte) (*simul
 	}
 	s := &simulator{config: l.config, target: t, console: l.console, dir: l.dir.path, stop: make(chan struct{}), garbage: newCollector()}
 	realBytes := int64(realBytesMax)
-	if l.config.Data {
+	switch {
+	case l.config.Data:
 		realBytes = -1
+	case l.config.Replay && !l.config.keepsData:
+		realBytes = 0 // nobody looks at what there would be
 	}
 	s.cluster, err = sim.New(sim.Options{Preset: t.preset, Ranks: t.ranks, Seed: l.config.Seed, RealBytes: realBytes, GivenUp: s.givenUp, Between: s.garbage.between})
 	if err == nil {
