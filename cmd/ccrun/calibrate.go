@@ -39,10 +39,11 @@ Leave the machine alone meanwhile.
 
 --preset measures the cpu device instead: what an operation and a signal take, and
 at which rate a core copies and reduces, by how much memory ranks use. The file
-is a preset of the simulator, each number with how it was measured. --check runs
-ring all_reduces and all_gathers of 64 KiB to 64 MiB, of sizes that --preset has
-not measured, for real and simulated with that preset, and prints both times. It
-exits with 1 if the median error is more than 20 %.
+is a preset of the simulator, each number with how it was measured, and how far
+off rings were on it. --check compares again: it runs ring all_reduces and
+all_gathers of 64 KiB to 64 MiB, none of which the numbers were made from, for
+real and simulated with that preset, and prints both times. It exits with 1 if
+the median error is more than 20 %.
 `,
 		Flags: o.flags(),
 		Action: func(c *cli.Context) error {
@@ -80,7 +81,7 @@ func (o *calibrateOptions) flags() []cli.Flag {
 		textShortFlag(&o.path, "write the table to `FILE` instead of the standard output", "output", "o"),
 		textFlag(&o.preset, "", "measure the processor instead, and write a preset of the simulator to `FILE`", "preset"),
 		textFlag(&o.check, "", "run rings, simulate them with the preset `FILE`, and compare", "check"),
-		valueFlag(&o.time, "begin no round that would end after `TIME` (default: 1m, with --preset 30s, with --quick 10s), but measure three", "time"),
+		valueFlag(&o.time, "begin no round that would end after `TIME` (default: 1m, with --preset 20s, with --quick 10s), but measure three", "time"),
 		boolFlag(&o.quick, "measure fewer sizes, up to 512 KiB", "quick"),
 		valueFlag(&o.trace, "record `LEVEL` and what is coarser: off, collective, flow, slice, message", "trace"),
 		textFlag(&o.device, "auto", "carry operations out on `DEVICE`: auto, cpu", "device"),
@@ -101,7 +102,7 @@ func (o *calibrateOptions) limit() time.Duration {
 	case o.quick:
 		standard = 10 * time.Second
 	case o.preset != "":
-		standard = 30 * time.Second
+		standard = 20 * time.Second
 	}
 	return cmp.Or(time.Duration(o.time), standard)
 }
@@ -160,7 +161,7 @@ func runCalibrate(parent context.Context, s *state, o *calibrateOptions) error {
 
 // measure measures the calls in rounds.
 func (c *calibrator) measure(ctx context.Context) error {
-	return c.inRounds(func(round int, passed time.Duration) error {
+	return c.inRounds(c.options.limit(), func(round int, passed time.Duration) error {
 		for _, one := range c.all {
 			c.progress("round %d, %d ranks, %v of %v", round+1, one.Ranks, passed, c.options.limit())
 			if err := c.round(ctx, one, round); err != nil {
@@ -172,12 +173,12 @@ func (c *calibrator) measure(ctx context.Context) error {
 }
 
 // inRounds goes on while there is time for another round.
-func (c *calibrator) inRounds(measure func(round int, passed time.Duration) error) error {
+func (c *calibrator) inRounds(limit time.Duration, measure func(round int, passed time.Duration) error) error {
 	defer c.progress("")
 	began := time.Now()
 	longest := time.Duration(0)
 	for round := range calibrateRoundsMax {
-		if round >= calibrateRoundsMin && time.Since(began)+longest > c.options.limit() {
+		if round >= calibrateRoundsMin && time.Since(began)+longest > limit {
 			break
 		}
 		start := time.Now()

@@ -26,12 +26,11 @@ func (o *calibrateOptions) checkMode(ranksGiven bool) error {
 	return nil
 }
 
-// measureScripts runs the scripts of a plan in rounds, and gives the number of
-// rounds.
-func (c *calibrator) measureScripts(ctx context.Context, scripts []*script.Script, add func(number int, r *script.Results)) (rounds int, err error) {
-	err = c.inRounds(func(round int, passed time.Duration) error {
+// measureScripts runs scripts in rounds, and gives the number of rounds.
+func (c *calibrator) measureScripts(ctx context.Context, limit time.Duration, scripts []*script.Script, add func(number int, r *script.Results)) (rounds int, err error) {
+	err = c.inRounds(limit, func(round int, passed time.Duration) error {
 		for i, s := range scripts {
-			c.progress("round %d, %d ranks, %v of %v", round+1, s.Ranks, passed, c.options.limit())
+			c.progress("round %d, %d ranks, %v of %v", round+1, s.Ranks, passed, limit)
 			r, err := c.runScript(ctx, s, c.options.device)
 			if err != nil {
 				return err
@@ -52,10 +51,11 @@ func (c *calibrator) runScript(ctx context.Context, s *script.Script, device str
 	return r, r.Err()
 }
 
-// writePreset measures this machine and writes its preset.
+// writePreset measures this machine and writes its preset, then sees how far off
+// it is and writes that, too.
 func (c *calibrator) writePreset(ctx context.Context) error {
 	plan := machine.NewPlan(coresOf(c.options.device), c.options.quick)
-	rounds, err := c.measureScripts(ctx, plan.Scripts, plan.Add)
+	rounds, err := c.measureScripts(ctx, c.options.limit(), plan.Scripts, plan.Add)
 	if err != nil {
 		return err
 	}
@@ -67,10 +67,26 @@ func (c *calibrator) writePreset(ctx context.Context) error {
 		return err
 	}
 	path := c.options.preset
-	if err := replaceFile(path, []byte(p.String())); err != nil {
-		return fmt.Errorf("preset: %w", err)
+	write := func() error {
+		if err := replaceFile(path, []byte(p.String())); err != nil {
+			return fmt.Errorf("preset: %w", err)
+		}
+		return nil
 	}
-	fmt.Fprintf(c.state.stderr, "wrote %s; ccrun --device sim:%s simulates this machine, ccrun calibrate --check %s compares\n", path, presetPath(path), path)
+	if err := write(); err != nil {
+		return err
+	}
+	const fewRounds = 0 // as few as there may be
+	check, err := c.compare(ctx, path, fewRounds)
+	if err != nil {
+		return err
+	}
+	p.Validation = append(p.Validation, check.Band())
+	if err := write(); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.state.stderr, "wrote %s, by which rings take what they do within %.1f %% in the median; ccrun --device sim:%s simulates this machine\n",
+		path, check.MedianError()*100, presetPath(path))
 	return nil
 }
 
@@ -96,23 +112,16 @@ func presetPath(path string) string {
 // checkPreset compares real rings with simulated ones, and fails if they differ
 // too much.
 func (c *calibrator) checkPreset(ctx context.Context) error {
-	device := "sim:" + presetPath(c.options.check)
-	p, err := preset.Find(presetPath(c.options.check))
+	path := c.options.check
+	p, err := preset.Find(presetPath(path))
 	if err != nil {
-		return usageError{err.Error(), "ccrun calibrate --preset " + c.options.check + " writes one"}
+		return usageError{err.Error(), "ccrun calibrate --preset " + path + " writes one"}
 	}
 	if p.Machine != preset.Cores {
-		return usageError{c.options.check + " is a preset of GPUs", "this machine is compared with one of processor cores"}
+		return usageError{path + " is a preset of GPUs", "this machine is compared with one of processor cores"}
 	}
-	check := machine.NewCheck(c.options.ranks, c.options.quick)
-	for i, s := range check.Simulated {
-		r, err := c.runScript(ctx, s, device)
-		if err != nil {
-			return err
-		}
-		check.Predict(i, r)
-	}
-	if _, err := c.measureScripts(ctx, check.Scripts, check.Add); err != nil {
+	check, err := c.compare(ctx, path, c.options.limit())
+	if err != nil {
 		return err
 	}
 	if err := check.Write(c.state.stdout); err != nil {
@@ -123,4 +132,18 @@ func (c *calibrator) checkPreset(ctx context.Context) error {
 		return codeError(1)
 	}
 	return nil
+}
+
+// compare simulates rings with a preset, and runs them.
+func (c *calibrator) compare(ctx context.Context, path string, limit time.Duration) (*machine.Check, error) {
+	check := machine.NewCheck(c.options.ranks, c.options.quick)
+	for i, s := range check.Simulated {
+		r, err := c.runScript(ctx, s, "sim:"+presetPath(path))
+		if err != nil {
+			return nil, err
+		}
+		check.Predict(i, r)
+	}
+	_, err := c.measureScripts(ctx, limit, check.Scripts, check.Add)
+	return check, err
 }

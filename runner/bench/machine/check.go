@@ -7,6 +7,7 @@ import (
 	"slices"
 	"text/tabwriter"
 
+	"github.com/ccrun/ccrun/host/device/sim/preset"
 	"github.com/ccrun/ccrun/host/op"
 	"github.com/ccrun/ccrun/runner/bench/script"
 )
@@ -114,6 +115,12 @@ func (c *Check) WorstError() float64 {
 		worst = max(worst, math.Abs(c.rows[i].Error()))
 	}
 	return worst
+}
+
+// Band is what a preset says of the check.
+func (c *Check) Band() preset.Band {
+	what := fmt.Sprintf("%d rings of 64 KiB to %d MiB on this machine, half of them within %.1f %%", len(c.rows), c.rows[len(c.rows)-1].Bytes>>20, c.MedianError()*100)
+	return preset.Band{What: what, Error: significant(c.WorstError()), HeldOut: true, Source: "ccrun calibrate"}
 }
 
 // Write prints the table, and the errors below it.

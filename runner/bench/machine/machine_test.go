@@ -175,4 +175,8 @@ median error 25.0 %, largest 100.0 %, of 6 rings
 	if got.String() != want {
 		t.Errorf("got\n%swant\n%s", got.String(), want)
 	}
+	band := preset.Band{What: "6 rings of 64 KiB to 4 MiB on this machine, half of them within 25.0 %", Error: 1, HeldOut: true, Source: "ccrun calibrate"}
+	if c.Band() != band {
+		t.Errorf("got %+v, want %+v", c.Band(), band)
+	}
 }
