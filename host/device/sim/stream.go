@@ -25,6 +25,7 @@ type stream struct {
 	starting   bool // an event will come when the head can begin
 	listed     bool // on the cluster's list of streams that may go on
 	closed     bool
+	glanced    uint8 // what glance has read, so that it reads
 
 	posted    uint64 // messages before this one are under way or done
 	free      int64  // when the operation before the head is over, if that is to come
@@ -51,6 +52,7 @@ type follower struct {
 // task is an operation in a queue: what of [op.Op] most kinds need, and the
 // rest behind a pointer.
 type task struct {
+	// One cache line, all that waits and signals need.
 	kind    op.Kind
 	dtype   op.Dtype
 	red     op.RedOp
@@ -59,16 +61,21 @@ type task struct {
 	engaged bool // it has had to wait for nobody: delayed once
 	peer    int32
 	slot    uint32
+	handed  int64 // when the guest had handed it over
+	start   int64
 	value   uint64
 	bytes   int64
 	dst     place
-	src     place // the first of sources too
-	second  place // of two sources
-	term    op.Term
-	handed  int64 // when the guest had handed it over
-	start   int64
-	extra   *extra
+
+	// And another.
+	src    place // the first of sources too
+	second place // of two sources
+	extra  *extra
+	term   op.Term
 }
+
+// seen reads something of a place.
+func (p *place) seen() uint8 { return uint8(p.off) }
 
 // place is an offset into a buffer.
 type place struct {
