@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ccrun/ccrun/host/device"
+	"github.com/ccrun/ccrun/host/device/sim/preset"
 	"github.com/ccrun/ccrun/host/flight"
 )
 
@@ -129,6 +130,11 @@ func (d *Device) SignalValue(peer int, number uint32) (uint64, error) {
 		return 0, err
 	}
 	d.charge()
+	if c := d.cluster; c.preset.Machine == preset.Cores {
+		// What a rank has raised can be seen at once there, and to look takes as long
+		// as a flag is on its way: so nothing that follows from it is seen before it.
+		d.host += c.machine.signalPicos(peer, d.rank)
+	}
 	d.catchUp()
 	d.letTimePass()
 	return d.slot(peer, number).value, nil
