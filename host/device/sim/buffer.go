@@ -40,6 +40,14 @@ func (a *allocation) haunt() {
 	}
 }
 
+// touched is how much of the allocation operations have touched.
+func (a *allocation) touched() int64 {
+	if a.lines == nil {
+		return 0
+	}
+	return a.lines.touched
+}
+
 // buffer is a range of an allocation, this rank's or an imported peer's.
 type buffer struct {
 	device *Device
@@ -182,7 +190,7 @@ func (m *memory) find(number uint32) (at int, ok bool) {
 func (m *memory) close() {
 	for _, a := range m.live {
 		a.freed, a.data = true, nil
-		m.cluster.allocated -= a.bytes
+		m.cluster.touched -= a.touched()
 	}
 	m.live = nil
 }
@@ -215,7 +223,6 @@ func (d *Device) Alloc(bytes int64) (op.Buffer, error) {
 	}
 	m.open++
 	m.live = append(m.live, a)
-	m.cluster.allocated += bytes
 	if m.used += bytes; m.used > m.peak {
 		m.peak, m.stale = m.used, true
 	}
@@ -250,7 +257,7 @@ func (d *Device) Free(buf op.Buffer) error {
 	a := b.owner
 	a.freed = true
 	m.used -= a.bytes
-	m.cluster.allocated -= a.bytes
+	m.cluster.touched -= a.touched()
 	if a.data != nil {
 		m.real -= a.bytes
 	}

@@ -66,7 +66,10 @@ func (r *callRun) step(s *op.Step) (done bool, err error) {
 	case op.StepLeave:
 		r.leave()
 	case op.StepPart:
-		if s.Peer < 0 && !r.timed && state.gone < len(state.in) {
+		switch {
+		case s.Peer < 0 && state.gone == len(state.in):
+			return true, nil
+		case s.Peer < 0 && !r.timed:
 			r.waitForAll()
 			return false, nil
 		}
@@ -142,10 +145,10 @@ func (r *callRun) move(s *op.Step) (done bool, err error) {
 	c, ranks := r.comm.device.cluster, r.comm.group.ranks
 	w := stepWork{bytes: s.Bytes, sourceCount: len(s.Sources), destCount: len(s.Dests)}
 	for i, p := range s.Sources {
-		w.sources[i] = ranks[p.Rank]
+		w.sources[i], w.from[i] = ranks[p.Rank], r.placeOf(p)
 	}
 	for i, p := range s.Dests {
-		w.dests[i] = ranks[p.Rank]
+		w.dests[i], w.to[i] = ranks[p.Rank], r.placeOf(p)
 	}
 	r.moving, r.mark, r.engaged = true, c.now, false
 	id := c.jobs.take()
@@ -267,11 +270,7 @@ func (r *callRun) memory(p op.Place, bytes int64) (mem []byte, known bool, err e
 	if p.Area == op.AreaSlot {
 		return s.slot(int(p.Rank), p.Off, bytes)
 	}
-	peer := s.runs[p.Rank]
-	v := peer.call.In
-	if p.Area == op.AreaOut {
-		v = peer.call.Out
-	}
+	v := r.area(p)
 	b, ok := v.Buf.(*buffer)
 	if !ok || p.Off < 0 || bytes > b.bytes-v.Off || p.Off > b.bytes-v.Off-bytes {
 		return nil, false, fmt.Errorf("%v: %d bytes at %d of rank %d: %w", r.words, bytes, p.Off, s.group.ranks[p.Rank], op.ErrRange)
@@ -280,6 +279,25 @@ func (r *callRun) memory(p op.Place, bytes int64) (mem []byte, known bool, err e
 		return nil, false, nil
 	}
 	return b.region(v.Off+p.Off, bytes), true, nil
+}
+
+// area is the input or the output of a rank.
+func (r *callRun) area(p op.Place) op.View {
+	call := r.state.runs[p.Rank].call
+	if p.Area == op.AreaOut {
+		return call.Out
+	}
+	return call.In
+}
+
+// placeOf is where an area lies, nowhere for a slot.
+func (r *callRun) placeOf(p op.Place) place {
+	if p.Area == op.AreaSlot {
+		return place{}
+	}
+	v := r.area(p)
+	b, _ := v.Buf.(*buffer)
+	return place{b, v.Off + p.Off}
 }
 
 // slot gives bytes of a rank's slot in this call.

@@ -58,7 +58,7 @@ type Cluster struct {
 	seed      uint64
 	ranks     int
 	realBytes int64 // of one rank, -1 for no limit
-	allocated int64 // bytes that ranks have now, with and without data
+	touched   int64 // on processor cores: bytes of ranks' buffers that operations have touched
 
 	now           int64 // picoseconds
 	queue         event.Queue

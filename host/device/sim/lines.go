@@ -5,7 +5,8 @@ package sim
 // them since any other core wrote them.
 type lines struct {
 	partBytes int64
-	holders   []uint64 // by part: bits of cores
+	holders   []uint64 // by part: bits of cores, none if nobody has touched it
+	touched   int64    // bytes of parts that somebody has
 }
 
 // partsMax is how many parts of an allocation are told apart, coresMax how many
@@ -35,15 +36,22 @@ func (l *lines) missing(off, bytes int64, core int) int64 {
 // read notes that a core has a region, as others may.
 func (l *lines) read(off, bytes int64, core int) {
 	for i := range l.parts(off, bytes) {
-		l.holders[i] |= 1 << (core % coresMax)
+		l.hold(i, l.holders[i]|1<<(core%coresMax))
 	}
 }
 
 // written notes that a core alone has a region.
 func (l *lines) written(off, bytes int64, core int) {
 	for i := range l.parts(off, bytes) {
-		l.holders[i] = 1 << (core % coresMax)
+		l.hold(i, 1<<(core%coresMax))
 	}
+}
+
+func (l *lines) hold(part int, holders uint64) {
+	if l.holders[part] == 0 {
+		l.touched += l.partBytes
+	}
+	l.holders[part] = holders
 }
 
 // parts yields the parts of a region and how many bytes of it lie in each.

@@ -32,6 +32,7 @@ type machine interface {
 type stepWork struct {
 	bytes                  int64
 	sources, dests         [op.MaxSources]int // ranks of the world
+	from, to               [op.MaxSources]place
 	sourceCount, destCount int
 }
 

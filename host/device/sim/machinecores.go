@@ -16,10 +16,10 @@ import (
 // what this core has itself need not (cpu.local). [lines] keeps track of it.
 //
 // The other is how much is in use, because caches hold what was used last, and a
-// schedule comes back to its buffers in turn: rates are looked up by the bytes
-// that all ranks have allocated, for each core that ranks run on. It is not the
-// size of the operation: a slice of a large buffer is not in a cache just because
-// it is small.
+// schedule comes back to its buffers in turn: rates are looked up by the bytes of
+// all buffers that operations have touched, for each core that ranks run on. It
+// is not the size of the operation: a slice of a large buffer is not in a cache
+// just because it is small.
 //
 // A waiting rank gives its core away, so that waiting costs others nothing; but
 // if ranks share a core, the waiter has to be scheduled before it sees a signal
@@ -73,26 +73,34 @@ func (m *cores) barrierPicos() int64 {
 	return 2 * picos(m.preset.CPU.Signal)
 }
 
-// inUse is the bytes that ranks have allocated, for each core that they run on.
+// inUse is the bytes that operations have touched, for each core that ranks run
+// on.
 func (m *cores) inUse() float64 {
-	return float64(max(1, m.cluster.allocated)) / float64(min(m.ranks, len(m.links)))
+	return float64(max(1, m.cluster.touched)) / float64(min(m.ranks, len(m.links)))
 }
 
-// pass adds work on a core: bytes that it has, and bytes that it has to fetch at
-// the rates of a table.
-func (m *cores) pass(d *demand, rank int, held, fetched int64, rates []preset.Point) {
-	if held+fetched == 0 {
-		return
-	}
+// seconds is what a core takes for bytes of which it has to fetch some, at the
+// rates of a table.
+func (m *cores) seconds(bytes, fetched int64, rates []preset.Point) float64 {
 	const otherwise = 1e10
-	cpu, inUse := &m.preset.CPU, m.inUse()
-	seconds := float64(fetched) / interpolate(rates, inUse, otherwise)
-	if held > 0 {
-		seconds += float64(held) / interpolate(cpu.Local, inUse, otherwise)
+	inUse, seconds := m.inUse(), 0.0
+	if fetched > 0 {
+		seconds += float64(fetched) / interpolate(rates, inUse, otherwise)
+	}
+	if held := bytes - fetched; held > 0 {
+		seconds += float64(held) / interpolate(m.preset.CPU.Local, inUse, otherwise)
+	}
+	return seconds
+}
+
+// work adds what keeps a rank's core busy for so long if nobody else does.
+func (m *cores) work(d *demand, rank int, seconds float64) {
+	if seconds == 0 {
+		return
 	}
 	d.add(seconds, 1).over(m.core(rank))
 	all := float64(len(m.links))
-	if share := interpolate(cpu.Sharing, inUse, all); share < all {
+	if share := interpolate(m.preset.CPU.Sharing, m.inUse(), all); share < all {
 		// One core alone is not slowed down, and all together do what share of
 		// them would.
 		d.add(seconds*all/share, all/share).over(m.memory)
@@ -101,6 +109,7 @@ func (m *cores) pass(d *demand, rank int, held, fetched int64, rates []preset.Po
 
 func (m *cores) demand(d *demand, rank int, t *task) {
 	d.alpha = picos(m.preset.CPU.Op)
+	cpu := &m.preset.CPU
 	switch t.kind {
 	case op.Signal:
 	case op.Gemm:
@@ -112,56 +121,62 @@ func (m *cores) demand(d *demand, rank int, t *task) {
 		for i := range int(t.sources) {
 			fetched = max(fetched, m.read(rank, t.source(i), t.bytes))
 		}
-		m.finish(d, rank, t, fetched, m.preset.CPU.Reduce)
+		fetched = max(fetched, m.written(rank, t.dst, t.bytes))
+		m.work(d, rank, m.seconds(t.bytes, fetched, cpu.Reduce))
 	case op.Verify, op.Digest:
-		fetched := m.read(rank, t.dst, t.bytes)
-		m.pass(d, rank, t.bytes-fetched, fetched, m.preset.CPU.Copy)
+		m.work(d, rank, m.seconds(t.bytes, m.read(rank, t.dst, t.bytes), cpu.Copy))
 	case op.Fill:
-		m.finish(d, rank, t, 0, m.preset.CPU.Copy)
+		m.work(d, rank, m.seconds(t.bytes, m.written(rank, t.dst, t.bytes), cpu.Copy))
 	default:
-		m.finish(d, rank, t, m.read(rank, t.src, t.bytes), m.preset.CPU.Copy)
+		fetched := m.read(rank, t.src, t.bytes)
+		fetched = max(fetched, m.written(rank, t.dst, t.bytes))
+		m.work(d, rank, m.seconds(t.bytes, fetched, cpu.Copy))
 	}
 }
 
-// finish adds the work of an operation that writes what it has read: lines that
-// it writes have to be fetched, too, unless the core has them.
-func (m *cores) finish(d *demand, rank int, t *task, fetched int64, rates []preset.Point) {
-	fetched = max(fetched, m.written(rank, t.dst, t.bytes))
-	m.pass(d, rank, t.bytes-fetched, fetched, rates)
+// step takes a pass over the bytes for each source after the first, and for each
+// destination after the first.
+func (m *cores) step(d *demand, rank int, w *stepWork) {
+	d.alpha = picos(m.preset.CPU.Op)
+	cpu, seconds := &m.preset.CPU, 0.0
+	first := m.read(rank, w.from[0], w.bytes)
+	for i := 1; i < w.sourceCount; i++ {
+		seconds += m.seconds(w.bytes, max(first, m.read(rank, w.from[i], w.bytes)), cpu.Reduce)
+		first = 0
+	}
+	for i := range w.destCount {
+		written := m.written(rank, w.to[i], w.bytes)
+		if i == 0 && w.sourceCount > 1 {
+			continue // the last reduction has written it
+		}
+		seconds += m.seconds(w.bytes, max(first, written), cpu.Copy)
+		first = 0
+	}
+	m.work(d, rank, seconds)
 }
 
 // read notes that a rank reads a region, and gives how much of it its core has
-// to fetch.
+// to fetch. Slots, which are nowhere, are always fetched.
 func (m *cores) read(rank int, p place, bytes int64) int64 {
-	if p.buf == nil {
-		return 0
-	}
-	l, off, core := p.buf.owner.linesOf(), p.buf.offset+p.off, m.coreOf(rank)
-	fetched := l.missing(off, bytes, core)
-	l.read(off, bytes, core)
-	return fetched
+	return m.touch(rank, p, bytes, (*lines).read)
 }
 
-// written is the same of a region that is written.
+// written is the same of a region that is written: a line is fetched before it
+// is.
 func (m *cores) written(rank int, p place, bytes int64) int64 {
+	return m.touch(rank, p, bytes, (*lines).written)
+}
+
+func (m *cores) touch(rank int, p place, bytes int64, note func(l *lines, off, bytes int64, core int)) int64 {
 	if p.buf == nil {
-		return 0
+		return bytes
 	}
 	l, off, core := p.buf.owner.linesOf(), p.buf.offset+p.off, m.coreOf(rank)
 	fetched := l.missing(off, bytes, core)
-	l.written(off, bytes, core)
+	m.cluster.touched -= l.touched
+	note(l, off, bytes, core)
+	m.cluster.touched += l.touched
 	return fetched
-}
-
-// step takes all bytes of a call's step as fetched: calls move what others have
-// just written.
-func (m *cores) step(d *demand, rank int, w *stepWork) {
-	d.alpha = picos(m.preset.CPU.Op)
-	rates := m.preset.CPU.Copy
-	if w.sourceCount > 1 {
-		rates = m.preset.CPU.Reduce
-	}
-	m.pass(d, rank, 0, w.bytes, rates)
 }
 
 func (m *cores) callModel(nccl.Call) (nccl.Choice, bool) { return nccl.Choice{}, false }

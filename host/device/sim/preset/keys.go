@@ -69,7 +69,7 @@ var cpuKeys = []key{
 	{name: "cpu.op", unit: duration, machines: onCores, greatest: 1, doc: "one operation, from its turn to its record, without its bytes", at: func(p *Preset) any { return &p.CPU.Op }},
 	{name: "cpu.signal", unit: duration, machines: onCores, greatest: 1, doc: "from a signal to its waiter's going on, on another core", at: func(p *Preset) any { return &p.CPU.Signal }},
 	{name: "cpu.switch", unit: duration, machines: onCores, greatest: 1, doc: "the same if the waiter shares its core with other ranks", at: func(p *Preset) any { return &p.CPU.Switch }},
-	{name: "cpu.copy", unit: rate, x: size, machines: onCores, least: 1e6, greatest: 1e15, doc: "rate of a copy of what another core has written, one core busy, by the bytes that ranks have allocated for each core", at: func(p *Preset) any { return &p.CPU.Copy }},
+	{name: "cpu.copy", unit: rate, x: size, machines: onCores, least: 1e6, greatest: 1e15, doc: "rate of a copy of what another core has written, one core busy, by the bytes of buffers in use for each core", at: func(p *Preset) any { return &p.CPU.Copy }},
 	{name: "cpu.reduce", unit: rate, x: size, machines: onCores, least: 1e6, greatest: 1e15, doc: "the same of a reduction, counted by its result", at: func(p *Preset) any { return &p.CPU.Reduce }},
 	{name: "cpu.local", unit: rate, x: size, machines: onCores, least: 1e6, greatest: 1e15, doc: "the same of a copy or a reduction of what no other core has written since this one had it", at: func(p *Preset) any { return &p.CPU.Local }},
 	{name: "cpu.sharing", unit: ratio, x: size, machines: onCores, least: 1e-3, greatest: 4096, doc: "rate of all cores copying at once, in rates of one, by the same bytes", at: func(p *Preset) any { return &p.CPU.Sharing }},

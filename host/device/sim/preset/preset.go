@@ -111,13 +111,13 @@ type Gemm struct {
 // CPU is what operations of the cpu device cost on this machine; see
 // `ccrun calibrate`.
 type CPU struct {
-	Cores   int
-	Op      float64 // one operation, from its turn to its record
-	Signal  float64 // from a signal to its waiter's going on, on another core
-	Switch  float64 // the same if the waiter shares its core with other ranks
+	Cores  int
+	Op     float64 // one operation, from its turn to its record
+	Signal float64 // from a signal to its waiter's going on, on another core
+	Switch float64 // the same if the waiter shares its core with other ranks
 
-	// Rates of one core, by the bytes that ranks have allocated for each core
-	// that they run on.
+	// Rates of one core, by the bytes of buffers in use for each core that ranks
+	// run on.
 	Copy    []Point // of a copy of what another core has written last
 	Reduce  []Point // of a reduction with it, by the bytes of the result
 	Local   []Point // of either if the core has all of it in its own cache, or had
