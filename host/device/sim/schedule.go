@@ -161,7 +161,7 @@ func (c *Cluster) lost(rank int, fault any) {
 	if _, ok := fault.(deaf); ok {
 		return
 	}
-	c.Abort(fmt.Errorf("rank %d has panicked", rank))
+	c.Abort(fmt.Errorf("rank %d has left its body", rank))
 	c.schedule()
 	if fault != nil {
 		panic(fault)
