@@ -281,8 +281,13 @@ func (r *player) join(args []int64) error {
 	return err
 }
 
-// await waits in the guest's place until a slot has a value.
-func (r *player) await(args []int64) (err error) {
+// await looks at a slot as the guest did, and waits in its place until it has
+// the value that the guest saw.
+func (r *player) await(args []int64) error {
+	v, err := r.Device.SignalValue(int(args[0]), uint32(args[1]))
+	if err != nil || v >= uint64(args[2]) {
+		return err
+	}
 	if r.aside == nil {
 		if r.aside, err = r.Device.NewStream(); err != nil {
 			return err

@@ -171,6 +171,8 @@ verify s1 b1+0 1024 f32 seed 7 at 0
 put s1 b2+2048 <- b1+0 512
 signal s1 r0 slot 5 = 9
 wait s1 r0 slot 5 >= 9
+sync s1
+seen r0 slot 5 >= 9
 verify s1 b1+2048 512 f32 seed 7 at 0
 send s1 r0 b1+0 64 channel 1
 recv s1 r0 b1+1024 64 channel 1
