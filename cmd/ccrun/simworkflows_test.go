@@ -16,13 +16,13 @@ import (
 )
 
 // workflowsBuilt calls test with the module of each workflow that has the named
-// file, and that file.
-func workflowsBuilt(t *testing.T, file string, test func(t *testing.T, wasm, path string)) {
+// file, that file, and what runs ccrun.
+func workflowsBuilt(t *testing.T, file string, test func(t *testing.T, wasm, path string, run jsonRunner)) {
 	paths, err := filepath.Glob(filepath.Join(repoRoot, "workflows", "*", file))
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no %s (%v)", file, err)
 	}
-	guests := newGuestBuilder(t.TempDir())
+	guests, run := newGuestBuilder(t.TempDir()), jsonRunner{t.TempDir()}
 	for _, path := range paths {
 		name := filepath.Base(filepath.Dir(path))
 		t.Run(name, func(t *testing.T) {
@@ -33,16 +33,19 @@ func workflowsBuilt(t *testing.T, file string, test func(t *testing.T, wasm, pat
 			if err != nil {
 				t.Fatal(err)
 			}
-			test(t, wasm, path)
+			test(t, wasm, path, run)
 		})
 	}
 }
 
-// runJSON runs ccrun with --json and gives what it says.
-func runJSON(t *testing.T, args ...string) report {
+// jsonRunner runs ccrun, with one cache of compiled guests.
+type jsonRunner struct{ cache string }
+
+// run runs ccrun with --json and gives what it says.
+func (j jsonRunner) run(t *testing.T, args ...string) report {
 	t.Helper()
 	cmd := exec.Command("ccrun", append([]string{"--json"}, args...)...)
-	cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir(), "XDG_CACHE_HOME="+t.TempDir())
+	cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir(), "XDG_CACHE_HOME="+j.cache)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	stdout, err := cmd.Output()
@@ -60,7 +63,7 @@ func runJSON(t *testing.T, args ...string) report {
 // result on real ranks and on simulated ones: the same bytes of Wasm, the same
 // bytes of data.
 func TestWorkflowsOnBothDevices(t *testing.T) {
-	workflowsBuilt(t, "golden.txt", func(t *testing.T, wasm, path string) {
+	workflowsBuilt(t, "golden.txt", func(t *testing.T, wasm, path string, ccrun jsonRunner) {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -68,9 +71,9 @@ func TestWorkflowsOnBothDevices(t *testing.T) {
 		g := parseGolden(t, string(text))
 		for _, ranks := range []string{"2", "4"} {
 			args := append([]string{"-n", ranks, "--seed", g.seed, wasm}, g.args...)
-			real := runJSON(t, append([]string{"--device", "cpu"}, args...)...)
+			real := ccrun.run(t, append([]string{"--device", "cpu"}, args...)...)
 			for _, machine := range []string{"sim:h100", "sim:cpu"} {
-				simulated := runJSON(t, append([]string{"--device", machine, "--data"}, args...)...)
+				simulated := ccrun.run(t, append([]string{"--device", machine, "--data"}, args...)...)
 				if len(real.Digests) == 0 || !maps.EqualFunc(real.Digests, simulated.Digests, sameStrings) {
 					t.Errorf("%s ranks: digests %v on cpu, %v on %s", ranks, real.Digests, simulated.Digests, machine)
 				}
@@ -91,7 +94,7 @@ const logLinesMax = 200
 // and when, with a golden log. The lines above its first empty one say what is
 // run; those below are rewritten with -rewrite.
 func TestSimulatedWorkflowLogs(t *testing.T) {
-	workflowsBuilt(t, "sim.golden", func(t *testing.T, wasm, path string) {
+	workflowsBuilt(t, "sim.golden", func(t *testing.T, wasm, path string, ccrun jsonRunner) {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -109,7 +112,7 @@ func TestSimulatedWorkflowLogs(t *testing.T) {
 			}
 			args = append(args, arg)
 		}
-		runJSON(t, args...)
+		ccrun.run(t, args...)
 		got, err := os.ReadFile(out)
 		if err != nil {
 			t.Fatal(err)
