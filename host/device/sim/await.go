@@ -145,7 +145,7 @@ func (d *Device) await(timeout time.Duration) error {
 		d.host = max(d.host, c.now+c.machine.wakePicos())
 	}
 	if d.expired {
-		d.letTimePass()
+		d.looked()
 		return device.ErrTimeout
 	}
 	return d.abortError()
@@ -169,22 +169,20 @@ func (d *Device) catchUp() {
 	d.waiting = false
 }
 
-// letTimePass is for calls that may be made over and over until something has
-// happened: where they cost nothing, nothing else ever would.
-func (d *Device) letTimePass() {
-	if c := d.cluster; c.scheduled && c.machine.callPicos() == 0 {
-		d.host = max(d.host, c.now) + picosPerNano
-	}
-}
-
-// looksMax is how often a rank may read the clock, and do nothing else, before
-// it counts as waiting for the time to come.
+// looksMax is how often a rank may look at something, the clock for example, and
+// do nothing else, before it counts as waiting for what it sees to change.
 const looksMax = 1 << 16
 
-// looked counts a look at the clock. A rank that looks again and again is a
-// microsecond older each time.
+// looked counts a look by a call that may be made over and over until something
+// has happened. Who does so is a microsecond older each time: where calls cost
+// nothing, nothing would ever happen otherwise.
 func (d *Device) looked() {
-	if d.looks++; d.looks > looksMax && d.cluster.scheduled {
-		d.host = max(d.host, d.cluster.now) + 1000*picosPerNano
+	d.looks = d.looksBefore + 1
+	d.grow()
+}
+
+func (d *Device) grow() {
+	if d.looks > looksMax && d.cluster.scheduled {
+		d.host = d.time() + 1000*picosPerNano
 	}
 }

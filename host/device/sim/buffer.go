@@ -311,7 +311,7 @@ func (d *Device) Read(dst []byte, src op.View) error {
 	} else {
 		clear(dst)
 	}
-	d.letTimePass()
+	d.looked()
 	return nil
 }
 

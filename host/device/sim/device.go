@@ -38,12 +38,13 @@ type Device struct {
 	recorded bool  // some operations leave records
 	until    int64 // when the wait ends, or the rank's own time has come
 
-	wait      guestWait
-	alarm     int64 // of the earliest evTimeout on the queue, -1 if none is known of
-	looks     int   // at the clock, since the last call
-	calls     int   // since the rank was told to stop
-	recorder  *flight.Writer
-	opTimeout time.Duration
+	wait        guestWait
+	alarm       int64 // of the earliest evTimeout on the queue, -1 if none is known of
+	looks       int   // since the rank has last done something
+	looksBefore int   // this call
+	calls       int   // since the rank was told to stop
+	recorder    *flight.Writer
+	opTimeout   time.Duration
 
 	memory    memory
 	streams   [maxStreams + 1]*stream // by number; 0 is not used
@@ -110,7 +111,8 @@ func (d *Device) Facts() device.Facts {
 
 // Now is the rank's virtual time in nanoseconds.
 func (d *Device) Now() int64 {
-	d.looked()
+	d.looks++
+	d.grow()
 	return d.time() / picosPerNano
 }
 

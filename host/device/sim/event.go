@@ -48,7 +48,7 @@ func (e *streamEvent) Recorded() bool {
 	if e.reached() {
 		return true
 	}
-	e.device.letTimePass()
+	e.device.looked()
 	return false
 }
 

@@ -95,6 +95,6 @@ func (x exchange) CompareAndSwap(key string, old, value []byte) ([]byte, error) 
 		x.set(key, value)
 		return bytes.Clone(value), nil
 	}
-	d.letTimePass() // it may have to try again
+	d.looked() // it may have to try again
 	return bytes.Clone(have), nil
 }

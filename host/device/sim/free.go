@@ -14,7 +14,7 @@ import (
 // enter begins a call of a device. Its result goes to leave.
 func (d *Device) enter() *Cluster {
 	c := d.cluster
-	d.looks = 0
+	d.looksBefore, d.looks = d.looks, 0
 	switch {
 	case !c.scheduled:
 		c.mu.Lock()

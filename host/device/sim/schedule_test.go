@@ -47,7 +47,7 @@ func TestTimeouts(t *testing.T) {
 				case 0:
 					r.must(r.w.Sleep(0, 7000))
 					r.is(wait(r), device.ErrTimeout)
-					r.at(107_000 + 1) // a thread that may try again is a nanosecond older
+					r.at(107_000)
 				case 2: // something happens meanwhile
 					s, b := r.stream(), r.alloc(1000)
 					for range 100 {
@@ -402,7 +402,8 @@ func TestPolling(t *testing.T) {
 				r.submit(s, wait(1, 0, 1), op.Op{Kind: op.EventRecord, Event: e})
 				for !done(r, s, e, b) {
 				}
-				if now := r.Now(); now < 20_000 || now > 22_000 {
+				if now := r.Now(); now < 20_000 || now > 23_000 { // it looks once a microsecond by then
+
 					t.Errorf("it ends at %d ns", now)
 				}
 			})

@@ -224,7 +224,7 @@ func (s *stream) Query() (bool, error) {
 	if err := s.err(); err != nil || s.empty() {
 		return s.empty(), err
 	}
-	d.letTimePass()
+	d.looked()
 	return false, nil
 }
 
