@@ -60,11 +60,6 @@ func (d *Device) NewComm(name string, ranks []int, timeout time.Duration) (devic
 	if err := d.usable(); err != nil {
 		return nil, err
 	}
-	if g := d.cluster.comms[name]; g == nil || !slices.Equal(g.ranks, ranks) || g.place(d.rank) < 0 {
-		if err := d.checkRanks(ranks); err != nil {
-			return nil, fmt.Errorf("communicator %q: %w", name, err)
-		}
-	}
 	if d.openComms >= commsMax {
 		return nil, device.ErrTooMany
 	}
@@ -111,14 +106,20 @@ func (d *Device) checkRanks(ranks []int) error {
 func (d *Device) join(name string, ranks []int) (*group, error) {
 	c := d.cluster
 	g := c.comms[name]
+	same := g != nil && slices.Equal(g.ranks, ranks)
+	if !same || g.place(d.rank) < 0 { // else somebody else's have been checked
+		if err := d.checkRanks(ranks); err != nil {
+			return nil, err
+		}
+	}
 	if g == nil {
-		g = &group{name: name, ranks: slices.Clone(ranks), members: make([]*comm, len(ranks)), places: make(map[int]int, len(ranks)), first: 1}
+		g, same = &group{name: name, ranks: slices.Clone(ranks), members: make([]*comm, len(ranks)), places: make(map[int]int, len(ranks)), first: 1}, true
 		for at, rank := range ranks {
 			g.places[rank] = at
 		}
 		c.comms[name] = g
 	}
-	if !slices.Equal(g.ranks, ranks) {
+	if !same {
 		if at := g.place(d.rank); at < 0 || g.members[at] == nil {
 			g.mismatch = true
 			c.pokeAll()

@@ -171,3 +171,39 @@ func TestNoAllocation(t *testing.T) {
 		t.Errorf("%d allocations for %d operations", n, 2*5*rounds)
 	}
 }
+
+// BenchmarkDeadlock finds that the last rank has not come, says so in all lanes
+// and unwinds the others.
+func BenchmarkDeadlock(b *testing.B) {
+	for name, come := range map[string]func(r *rank){
+		"barrier": func(r *rank) { _ = r.Barrier(device.Forever) },
+		"call": func(r *rank) {
+			c, s := r.comm("all"), r.stream()
+			if r.n < r.size-1 {
+				r.submit(s, call(c, &op.Call{Collective: op.BarrierAll, Program: &op.Program{Met: true, Steps: []op.Step{
+					{Kind: op.StepEnter, Peer: -1}, {Kind: op.StepMeet, Peer: -1},
+				}}}))
+				_ = s.Sync(device.Forever)
+			}
+		},
+	} {
+		for _, ranks := range costRanks {
+			b.Run(fmt.Sprintf("%s/ranks=%d", name, ranks), func(b *testing.B) {
+				for range b.N {
+					b.StopTimer()
+					w := recordedWorld(b, sim.Options{Preset: must(preset.Find("h100")), Ranks: ranks})
+					b.StartTimer()
+					err := w.each(func(r *rank) {
+						if name == "call" || r.n < r.size-1 {
+							come(r)
+						}
+					})
+					if err == nil {
+						b.Fatal("no deadlock")
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*ranks), "ns/rank")
+			})
+		}
+	}
+}

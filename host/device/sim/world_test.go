@@ -45,6 +45,8 @@ type world struct {
 	tb    testing.TB
 	logs  []*flight.Log // of ranks with recorders
 	ranks []*rank
+
+	everyone []int // numbers of all ranks
 }
 
 // rank is one of them, with shorthands that end its body on an error.
@@ -82,6 +84,7 @@ func recordedWorld(tb testing.TB, o sim.Options) *world {
 
 func (w *world) open(n, size int, recorder *flight.Writer) {
 	d := must(w.Open(device.Config{Rank: n, Size: size, Recorder: recorder}))
+	w.everyone = append(w.everyone, n)
 	w.ranks = append(w.ranks, &rank{Device: d, w: w, n: n, size: size, x: w.Exchange(n)})
 }
 
@@ -184,11 +187,7 @@ func (r *rank) share(name string, b op.Buffer) []op.Buffer {
 // comm is the communicator of all ranks.
 func (r *rank) comm(name string) device.Comm {
 	r.w.tb.Helper()
-	ranks := make([]int, r.size)
-	for i := range ranks {
-		ranks[i] = i
-	}
-	c, err := r.Device.(device.Collectives).NewComm(name, ranks, device.Forever)
+	c, err := r.Device.(device.Collectives).NewComm(name, r.w.everyone, device.Forever)
 	r.must(err)
 	return c
 }
