@@ -3,6 +3,7 @@ package sim_test
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -252,6 +253,28 @@ func TestLimits(t *testing.T) {
 			}
 		}
 		r.at(2 * 4096 * 2100)
+	})
+}
+
+// TestStreamsGivenBack makes far more streams than there may be at a time, one
+// after the other: they leave nothing behind.
+func TestStreamsGivenBack(t *testing.T) {
+	w := newWorld(t, sim.Options{Preset: tiny(t), Ranks: 1})
+	w.run(func(r *rank) {
+		b := r.alloc(10)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		const streams = 20_000
+		for range streams {
+			s := r.stream()
+			r.submit(s, move(op.Copy, view(b, 0), view(b, 5), 5))
+			r.must(s.Close())
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		if kept := int64(after.HeapAlloc) - int64(before.HeapAlloc); kept > 100*streams {
+			t.Errorf("%d closed streams keep %d bytes", streams, kept)
+		}
 	})
 }
 

@@ -90,7 +90,9 @@ func (c *Cluster) advanceReady() {
 	for i := 0; i < len(c.ready); i++ {
 		s := c.ready[i]
 		s.listed = false
-		s.advance()
+		if s.advance(); s.closed {
+			s.release()
+		}
 	}
 	c.ready = c.ready[:0]
 	for i := 0; i < len(c.readyRuns); i++ {

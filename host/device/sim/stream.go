@@ -262,11 +262,16 @@ func (s *stream) Close() error {
 	s.closed = true
 	s.stop(device.ErrClosed)
 	d.streams[s.number] = nil
-	if s.idle() {
-		s.cluster.streams[s.index] = nil
-		s.cluster.unused = append(s.cluster.unused, s.index)
-	}
+	s.release()
 	return err
+}
+
+// release gives the number of a closed stream back, once nothing names it.
+func (s *stream) release() {
+	if c := s.cluster; s.closed && s.idle() && c.streams[s.index] == s {
+		c.streams[s.index] = nil
+		c.unused = append(c.unused, s.index)
+	}
 }
 
 // idle reports whether no event of the cluster still names the stream.

@@ -33,7 +33,7 @@ func (c *Cluster) publishWaits(deadlocked bool) (live []int) {
 // guestWaits is what the rank's own thread waits for.
 func (d *Device) guestWaits() flight.Wait {
 	c, w := d.cluster, &d.wait
-	out := flight.Wait{Kind: uint8(w.kind), Peer: w.peer, Since: d.time() / picosPerNano, Value: w.target}
+	out := flight.Wait{Kind: uint8(w.kind), Peer: w.peer, Since: d.time() / picosPerNano, Value: w.target, Limited: d.limited}
 	switch {
 	case w.stream != nil:
 		out.Peer, out.Slot = -1, uint32(w.stream.number)
