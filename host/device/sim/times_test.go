@@ -11,76 +11,78 @@ import (
 	"github.com/ccrun/ccrun/host/op"
 )
 
-// TestTimes gives each rank's time, in nanoseconds, when its streams are done.
-// A program has lines "RANK[.STREAM] OPERATION ARGUMENTS"; a transfer's are the
+// times gives each rank's time, in nanoseconds, when its streams are done. A
+// program has lines "RANK[.STREAM] OPERATION ARGUMENTS"; a transfer's are the
 // peer and the bytes, a signal's and a wait's the peer and the value, those of a
-// reduce the bytes and the ranks that it reads. All times can be worked out in
-// the head from the numbers of [tiny].
+// reduce the bytes and the ranks that it reads. All can be worked out in the head
+// from the numbers of [tiny].
+var times = []struct {
+	name, set string
+	ranks     int
+	program   string
+	want      string
+}{
+	// A copy is launched in 2 µs; 1 MB takes 1 ms.
+	{"put", "", 2, "0 put 1 1000000", "1002000 0"},
+	{"get", "", 2, "0 get 1 1000000", "1002000 0"},
+	{"no bytes", "", 2, "0 put 1 0", "2000 0"},
+	{"two puts", "", 2, "0 put 1 1000000; 0 put 1 500000", "1504000 0"},
+	// 5 µs more on the way to another node.
+	{"put to another node", "", 5, "0 put 4 1000000", "1007000 0 0 0 0"},
+	{"put past a leaf", "tier.leaf.nodes=4 tier.leaf.latency=3us", 5, "0 put 4 1000000", "1010000 0 0 0 0"},
+	{"put past leaves and spine", "tier.leaf.nodes=1 tier.leaf.latency=3us tier.spine.latency=4us", 5, "0 put 4 1000000", "1014000 0 0 0 0"},
+	// 2 MB over 10 GB/s.
+	{"local copy", "", 1, "0 copy 1000000", "202000"},
+	{"two local copies", "", 1, "0 copy 1000000; 0.2 copy 1000000", "402000"},
+	{"fill", "", 1, "0 fill 1000000", "101000"},
+	// Ports: 1 GB/s out of rank 0, and into rank 3.
+	{"a port shared", "", 3, "0.1 put 1 1000000; 0.2 put 2 1000000", "2002000 0 0"},
+	{"both ways", "", 2, "0 put 1 1000000; 1 put 0 1000000", "1002000 1002000"},
+	{"a port shared for a time", "", 4, "0 put 3 1000000; 1 put 3 2000000", "2002000 3002000 0 0"},
+	{"incast", "", 4, "0 put 3 1000000; 1 put 3 1000000; 2 put 3 1000000", "3002000 3002000 3002000 0"},
+	{"incast over the network", "", 8, "0 put 4 1000000; 1 put 4 1000000; 2 put 4 1000000", "3007000 3007000 3007000 0 0 0 0 0"},
+	{"two ranks share a NIC", "node.nics=2", 8, "0 put 4 1000000; 1 put 5 1000000", "1007000 1007000 0 0 0 0 0 0"},
+	{"four ranks to as many share two NICs", "node.nics=2 link.nic.bandwidth=0.5GB/s", 8, "0 put 4 1000000; 1 put 5 1000000", "2007000 2007000 0 0 0 0 0 0"},
+	// One copy engine: the second put begins when the first is over.
+	{"one engine", "launch.engines=1", 3, "0.1 put 1 1000000; 0.2 put 2 1000000", "2004000 0 0"},
+	{"two engines", "launch.engines=2", 4, "0.1 put 1 1000000; 0.2 put 2 1000000; 0.3 put 3 1000000", "3004000 0 0 0"},
+	{"an engine is for peers", "launch.engines=1", 2, "0.1 put 1 1000000; 0.2 copy 1000000", "1002000 0"},
+	// A flag takes 1 µs to a peer, 5 to another node.
+	{"signal", "", 2, "0 signal 1 1; 1 wait 0 1", "0 1000"},
+	{"signal to another node", "", 5, "0 signal 4 1; 4 wait 0 1", "0 0 0 0 5000"},
+	{"signal to itself", "", 1, "0 signal 0 1; 0 wait 0 1", "0"},
+	{"ping-pong", "", 2, "0 signal 1 1; 0 wait 1 1; 0 signal 1 2; 0 wait 1 2; 1 wait 0 1; 1 signal 0 1; 1 wait 0 2; 1 signal 0 2", "4000 3000"},
+	{"ping-pong, flags written in 0.5 µs", "launch.signal=0.5us", 2, "0 signal 1 1; 0 wait 1 1; 1 wait 0 1; 1 signal 0 1", "3000 2000"},
+	{"put and signal", "", 2, "0 put 1 1000000; 0 signal 1 1; 1 wait 0 1; 1 put 0 1000", "1002000 1006000"},
+	// A kernel is launched in 1 µs; two sources and a result pass over memory.
+	{"reduce", "", 1, "0 reduce 1000000 0 0", "301000"},
+	{"reduce a peer's", "", 2, "0 reduce 1000000 0 1", "1001000 0"},
+	{"reduce two peers'", "", 3, "0 reduce 1000000 1 2", "2001000 0 0"},
+	{"reduce a peer's, kernels half as fast", "link.nvlink.kernel=0.5GB/s", 2, "0 reduce 1000000 0 1", "2001000 0"},
+	{"reduce a peer's of another node", "", 5, "0 reduce 1000000 0 4", "1006000 0 0 0 0"},
+	{"reduce from slow memory", "memory.bandwidth=1GB/s", 2, "0 reduce 1000000 0 1", "2001000 0"},
+	// 2 Gflop at 1 Tflop/s; 4,008,000 bytes at 10 GB/s.
+	{"product", "", 1, "0 gemm 1000 1000 1000", "2001000"},
+	{"product of a vector", "", 1, "0 gemm 1 1000 1000", "401800"},
+	{"two products", "", 1, "0 gemm 1000 1000 1000; 0.2 gemm 1000 1000 1000", "4001000"},
+	{"product beside a copy", "", 2, "0 gemm 1000 1000 1000; 0.2 put 1 1000000", "2001000 0"},
+	// Calls cost the thread 1 µs: making the stream, each operation, and Sync,
+	// which a copy that was handed over at 3 µs outlasts.
+	{"calls", "host.call=1us", 1, "0 signal 0 1; 0 signal 0 2; 0 signal 0 3", "5000"},
+	{"calls and a copy", "host.call=1us", 1, "0 signal 0 1; 0 copy 1000000", "205000"},
+	{"going on", "host.wake=3us", 1, "0 copy 1000000", "205000"},
+	{"event", "", 2, "0.1 put 1 1000000; 0.1 record 1; 0.2 after 1; 0.2 copy 1000000", "1204000 0"},
+	{"send", "", 2, "0 send 1 1000000; 1 recv 0 1000000", "1002000 1002000"},
+	{"late receive", "", 2, "0 send 1 1000000; 1 copy 1000000; 1 recv 0 1000000", "1204000 1204000"},
+	{"send to itself", "", 1, "0 send 0 1000000; 0 recv 0 1000000", "202000"},
+	{"exchange", "", 2, "0 send 1 1000000; 0 recv 1 1000000; 1 send 0 1000000; 1 recv 0 1000000", "1002000 1002000"},
+	// Two of a node's four ranks send; its link to the leaf has 1 GB/s.
+	{"leaf of a quarter", "tier.leaf.nodes=2 tier.leaf.oversubscription=4", 8, "0 put 4 1000000; 1 put 5 1000000", "2007000 2007000 0 0 0 0 0 0"},
+	{"spine of an eighth", "tier.leaf.nodes=1 tier.spine.oversubscription=8", 8, "0 put 4 1000000; 1 put 5 1000000", "4007000 4007000 0 0 0 0 0 0"},
+}
+
 func TestTimes(t *testing.T) {
-	for _, c := range []struct {
-		name, set string
-		ranks     int
-		program   string
-		want      string
-	}{
-		// A copy is launched in 2 µs; 1 MB takes 1 ms.
-		{"put", "", 2, "0 put 1 1000000", "1002000 0"},
-		{"get", "", 2, "0 get 1 1000000", "1002000 0"},
-		{"no bytes", "", 2, "0 put 1 0", "2000 0"},
-		{"two puts", "", 2, "0 put 1 1000000; 0 put 1 500000", "1504000 0"},
-		// 5 µs more on the way to another node.
-		{"put to another node", "", 5, "0 put 4 1000000", "1007000 0 0 0 0"},
-		{"put past a leaf", "tier.leaf.nodes=4 tier.leaf.latency=3us", 5, "0 put 4 1000000", "1010000 0 0 0 0"},
-		{"put past leaves and spine", "tier.leaf.nodes=1 tier.leaf.latency=3us tier.spine.latency=4us", 5, "0 put 4 1000000", "1014000 0 0 0 0"},
-		// 2 MB over 10 GB/s.
-		{"local copy", "", 1, "0 copy 1000000", "202000"},
-		{"two local copies", "", 1, "0 copy 1000000; 0.2 copy 1000000", "402000"},
-		{"fill", "", 1, "0 fill 1000000", "101000"},
-		// Ports: 1 GB/s out of rank 0, and into rank 3.
-		{"a port shared", "", 3, "0.1 put 1 1000000; 0.2 put 2 1000000", "2002000 0 0"},
-		{"both ways", "", 2, "0 put 1 1000000; 1 put 0 1000000", "1002000 1002000"},
-		{"a port shared for a time", "", 4, "0 put 3 1000000; 1 put 3 2000000", "2002000 3002000 0 0"},
-		{"incast", "", 4, "0 put 3 1000000; 1 put 3 1000000; 2 put 3 1000000", "3002000 3002000 3002000 0"},
-		{"incast over the network", "", 8, "0 put 4 1000000; 1 put 4 1000000; 2 put 4 1000000", "3007000 3007000 3007000 0 0 0 0 0"},
-		{"two ranks share a NIC", "node.nics=2", 8, "0 put 4 1000000; 1 put 5 1000000", "1007000 1007000 0 0 0 0 0 0"},
-		{"four ranks to as many share two NICs", "node.nics=2 link.nic.bandwidth=0.5GB/s", 8, "0 put 4 1000000; 1 put 5 1000000", "2007000 2007000 0 0 0 0 0 0"},
-		// One copy engine: the second put begins when the first is over.
-		{"one engine", "launch.engines=1", 3, "0.1 put 1 1000000; 0.2 put 2 1000000", "2004000 0 0"},
-		{"two engines", "launch.engines=2", 4, "0.1 put 1 1000000; 0.2 put 2 1000000; 0.3 put 3 1000000", "3004000 0 0 0"},
-		{"an engine is for peers", "launch.engines=1", 2, "0.1 put 1 1000000; 0.2 copy 1000000", "1002000 0"},
-		// A flag takes 1 µs to a peer, 5 to another node.
-		{"signal", "", 2, "0 signal 1 1; 1 wait 0 1", "0 1000"},
-		{"signal to another node", "", 5, "0 signal 4 1; 4 wait 0 1", "0 0 0 0 5000"},
-		{"signal to itself", "", 1, "0 signal 0 1; 0 wait 0 1", "0"},
-		{"ping-pong", "", 2, "0 signal 1 1; 0 wait 1 1; 0 signal 1 2; 0 wait 1 2; 1 wait 0 1; 1 signal 0 1; 1 wait 0 2; 1 signal 0 2", "4000 3000"},
-		{"ping-pong, flags written in 0.5 µs", "launch.signal=0.5us", 2, "0 signal 1 1; 0 wait 1 1; 1 wait 0 1; 1 signal 0 1", "3000 2000"},
-		{"put and signal", "", 2, "0 put 1 1000000; 0 signal 1 1; 1 wait 0 1; 1 put 0 1000", "1002000 1006000"},
-		// A kernel is launched in 1 µs; two sources and a result pass over memory.
-		{"reduce", "", 1, "0 reduce 1000000 0 0", "301000"},
-		{"reduce a peer's", "", 2, "0 reduce 1000000 0 1", "1001000 0"},
-		{"reduce two peers'", "", 3, "0 reduce 1000000 1 2", "2001000 0 0"},
-		{"reduce a peer's, kernels half as fast", "link.nvlink.kernel=0.5GB/s", 2, "0 reduce 1000000 0 1", "2001000 0"},
-		{"reduce a peer's of another node", "", 5, "0 reduce 1000000 0 4", "1006000 0 0 0 0"},
-		{"reduce from slow memory", "memory.bandwidth=1GB/s", 2, "0 reduce 1000000 0 1", "2001000 0"},
-		// 2 Gflop at 1 Tflop/s; 4,008,000 bytes at 10 GB/s.
-		{"product", "", 1, "0 gemm 1000 1000 1000", "2001000"},
-		{"product of a vector", "", 1, "0 gemm 1 1000 1000", "401800"},
-		{"two products", "", 1, "0 gemm 1000 1000 1000; 0.2 gemm 1000 1000 1000", "4001000"},
-		{"product beside a copy", "", 2, "0 gemm 1000 1000 1000; 0.2 put 1 1000000", "2001000 0"},
-		// Calls cost the thread 1 µs: making the stream, each operation, and Sync,
-		// which a copy that was handed over at 3 µs outlasts.
-		{"calls", "host.call=1us", 1, "0 signal 0 1; 0 signal 0 2; 0 signal 0 3", "5000"},
-		{"calls and a copy", "host.call=1us", 1, "0 signal 0 1; 0 copy 1000000", "205000"},
-		{"going on", "host.wake=3us", 1, "0 copy 1000000", "205000"},
-		{"event", "", 2, "0.1 put 1 1000000; 0.1 record 1; 0.2 after 1; 0.2 copy 1000000", "1204000 0"},
-		{"send", "", 2, "0 send 1 1000000; 1 recv 0 1000000", "1002000 1002000"},
-		{"late receive", "", 2, "0 send 1 1000000; 1 copy 1000000; 1 recv 0 1000000", "1204000 1204000"},
-		{"send to itself", "", 1, "0 send 0 1000000; 0 recv 0 1000000", "202000"},
-		{"exchange", "", 2, "0 send 1 1000000; 0 recv 1 1000000; 1 send 0 1000000; 1 recv 0 1000000", "1002000 1002000"},
-		// Two of a node's four ranks send; its link to the leaf has 1 GB/s.
-		{"leaf of a quarter", "tier.leaf.nodes=2 tier.leaf.oversubscription=4", 8, "0 put 4 1000000; 1 put 5 1000000", "2007000 2007000 0 0 0 0 0 0"},
-		{"spine of an eighth", "tier.leaf.nodes=1 tier.spine.oversubscription=8", 8, "0 put 4 1000000; 1 put 5 1000000", "4007000 4007000 0 0 0 0 0 0"},
-	} {
+	for _, c := range times {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, sim.Options{Preset: tiny(t, strings.Fields(c.set)...), Ranks: c.ranks})
 			ends := make([]string, c.ranks)
