@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/tetratelabs/wazero"
 
@@ -65,42 +64,14 @@ type expander struct {
 	place    func(rank int) (localRank, localSize int)
 	runtime  *guest.Runtime
 	compiled wazero.CompiledModule
-	samples  []oplog.Sample
 }
 
 func (e *expander) expand(ctx context.Context) (*Expansion, error) {
-	wanted, held := oplog.SampleRanks(e.config.Ranks)
-	var p *oplog.Program
-	for round := 0; p == nil; round++ {
-		if round == oplog.FitRoundsMax {
-			return nil, refuse("simulate all ranks instead", "%s cannot be expanded: numbers of its %d sampled ranks follow no simple rule", e.config.WasmPath, len(e.samples))
-		}
-		for _, rank := range wanted {
-			own, err := e.sketch(ctx, rank)
-			if err != nil {
-				return nil, err
-			}
-			e.samples = append(e.samples, oplog.Sample{Rank: rank, Program: own})
-		}
-		slices.SortFunc(e.samples, func(a, b oplog.Sample) int { return a.Rank - b.Rank })
-		var err error
-		if p, wanted, err = oplog.Fit(e.config.Ranks, e.samples); err != nil {
-			return nil, err
-		}
+	p, sampled, err := oplog.Expand(e.config.Ranks, func(rank int) (*oplog.Program, error) { return e.sketch(ctx, rank) })
+	if err != nil {
+		return nil, err
 	}
-	for _, rank := range held {
-		own, err := e.sketch(ctx, rank)
-		if err == nil {
-			err = oplog.Hold(p, e.config.Ranks, oplog.Sample{Rank: rank, Program: own})
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return &Expansion{
-		Log:     &oplog.Log{Device: "sketch", Ranks: e.config.Ranks, Shared: p},
-		Sampled: len(e.samples) + len(held), Calls: p.Lines(),
-	}, nil
+	return &Expansion{Log: &oplog.Log{Device: "sketch", Ranks: e.config.Ranks, Shared: p}, Sampled: sampled, Calls: p.Lines()}, nil
 }
 
 // sketch runs one rank's guest, and gives what it asked for.

@@ -1,8 +1,8 @@
 // Package oplog writes down what a rank asks of its device, reads it, and has it
 // done again without the guest: [Record] wraps a device, [Parse] and [Log.Write]
-// are the text, [Body] carries a rank's program out on any device. [Fit] finds
-// the one program that all ranks of a world share in what a few of them asked of
-// a [Sketch], so that thousands of ranks can be replayed for the price of one.
+// are the text, [Body] carries a rank's program out on any device. [Expand] finds
+// the one program that all ranks of a world share in what a few of them ask of a
+// [Sketch], so that thousands of ranks can be replayed for the price of one.
 //
 // A replay repeats communication and time, not data: what the guest wrote into
 // buffers itself is not in the log, what it read is only how much. It does not
@@ -79,8 +79,10 @@
 // the number of ranks. Parts that change nothing are left out, and the stride may
 // be taken away instead: {r}, {(r+1)}, {4096*r}, {128+4096*(r+3)}, {7-r}.
 //
-// Such a program is found by [Fit]. It looks at ranks 0, 1, 2, the middle and the
-// last; where those leave open at which rank a number turns round, it asks for
-// more of them. [Hold] then holds two other ranks against it. What a guest does
+// Such a program is found by [Expand]. It looks at ranks 0, 1, 2, the middle and
+// the last, and at more where those leave open at which rank a number turns
+// round. If there are few such turns it looks at all of them, otherwise it takes
+// bases from numbers whose turn it has seen and looks at some of the others.
+// Ranks that had no part in it are held against what it found. What a guest does
 // only on ranks that were not looked at is not noticed.
 package oplog

@@ -5,60 +5,24 @@ import (
 	"slices"
 )
 
-// Sample is what one rank of a world asked of its device.
-type Sample struct {
-	Rank    int
-	Program *Program
-}
-
-// UnfitError says that ranks do not all do the same, in numbers that depend on
-// the rank as a shared program's may.
-type UnfitError struct {
-	Line int // from 1
-	Text string
-}
-
-// Error names the line.
-func (e *UnfitError) Error() string {
-	return fmt.Sprintf("the ranks are not alike in line %d: %s", e.Line, e.Text)
-}
-
-// FitRoundsMax is how often [Fit] need be called at most: halving finds any rank
-// in fewer steps.
-const FitRoundsMax = 40
-
-// smallWorld is how many ranks are all sampled.
-const smallWorld = 9
-
-// SampleRanks are the ranks of a world that a program is fitted to, and those
-// that it is held against afterwards.
-func SampleRanks(ranks int) (fitted, held []int) {
-	if ranks <= smallWorld {
-		for rank := range ranks {
-			fitted = append(fitted, rank)
-		}
-		return fitted, nil
-	}
-	return []int{0, 1, 2, ranks / 2, ranks - 1}, []int{ranks / 3, 2*ranks/3 + 1}
-}
-
-// Fit finds the program that all ranks of a world share, as far as the samples
-// tell, which are of [SampleRanks] and in the order of their ranks. Where they
+// fit finds the program that all ranks of a world share, as far as the samples
+// tell, which are of [sampleRanks] and in the order of their ranks. Where they
 // leave it open what a number is for others, it asks for samples of further
 // ranks, with which it is to be called again; there is no program until then.
 // Its errors are [*UnfitError].
 //
 // The seeds of patterns may be anything: those that follow no rule are left
 // out, since bytes do not matter in a shared program.
-func Fit(ranks int, samples []Sample) (p *Program, wanted []int, err error) {
+func fit(ranks int, samples []sample) (p *Program, wanted []int, err error) {
 	f := &fitter{ranks: ranks, samples: samples, learned: make(map[family][]int64), forms: make(map[form]int64), searched: make(map[family]bool)}
-	first := samples[0].Program
+	first := samples[0].program
 	for _, s := range samples[1:] {
 		if err := f.checkShape(s); err != nil {
 			return nil, nil, err
 		}
 	}
 	for f.sure = true; ; f.sure = false {
+		f.unseen = f.unseen[:0]
 		f.p = &Program{Ended: true, names: slices.Clone(first.names), high: first.high, writes: first.writes, args: make([]int64, 0, len(first.args))}
 		for f.line = range first.lines {
 			if err := f.fitLine(); err != nil {
@@ -68,6 +32,9 @@ func Fit(ranks int, samples []Sample) (p *Program, wanted []int, err error) {
 		if !f.sure {
 			break
 		}
+	}
+	if len(f.wanted) == 0 {
+		f.probe()
 	}
 	if len(f.wanted) > 0 {
 		slices.Sort(f.wanted)
@@ -80,7 +47,7 @@ func Fit(ranks int, samples []Sample) (p *Program, wanted []int, err error) {
 // form is sure.
 type fitter struct {
 	ranks   int
-	samples []Sample
+	samples []sample
 	sure    bool // the round that learns
 	line    int
 	p       *Program
@@ -90,6 +57,8 @@ type fitter struct {
 	wanted  []int
 	// Families for whose turn a rank is asked in this round.
 	searched map[family]bool
+	// Where numbers turn whose base was learned from others, line by line.
+	unseen []int
 }
 
 // family are the numbers that probably count from the same base.
@@ -101,39 +70,39 @@ type family struct {
 }
 
 // checkShape checks that a rank makes the same calls as the first sample's.
-func (f *fitter) checkShape(s Sample) error {
-	a, b := f.samples[0].Program, s.Program
+func (f *fitter) checkShape(s sample) error {
+	a, b := f.samples[0].program, s.program
 	for i := range min(len(a.lines), len(b.lines)) {
 		if x, y := &a.lines[i], &b.lines[i]; x.verb != y.verb || x.count != y.count {
 			return f.unlike(i, s)
 		}
 	}
 	if len(a.lines) != len(b.lines) {
-		return &UnfitError{min(len(a.lines), len(b.lines)) + 1, fmt.Sprintf("rank %d makes %d calls, rank %d %d", f.samples[0].Rank, len(a.lines), s.Rank, len(b.lines))}
+		return &UnfitError{min(len(a.lines), len(b.lines)) + 1, fmt.Sprintf("rank %d makes %d calls, rank %d %d", f.samples[0].rank, len(a.lines), s.rank, len(b.lines))}
 	}
 	return nil
 }
 
 // unlike says that two ranks do something else.
-func (f *fitter) unlike(line int, s Sample) error {
+func (f *fitter) unlike(line int, s sample) error {
 	first := f.samples[0]
 	return &UnfitError{line + 1, fmt.Sprintf("%q on rank %d, %q on rank %d",
-		first.Program.Line(line, first.Rank, f.ranks), first.Rank, s.Program.Line(line, s.Rank, f.ranks), s.Rank)}
+		first.program.Line(line, first.rank, f.ranks), first.rank, s.program.Line(line, s.rank, f.ranks), s.rank)}
 }
 
 // at gives an argument of the line in a sample.
 func (f *fitter) at(sample, argument int) int64 {
-	p := f.samples[sample].Program
+	p := f.samples[sample].program
 	return p.args[int(p.lines[f.line].at)+argument]
 }
 
 // fitLine appends a line to the program.
 func (f *fitter) fitLine() error {
-	first := f.samples[0].Program
+	first := f.samples[0].program
 	l := first.lines[f.line]
 	l.at, l.varies = uint32(len(f.p.args)), 0
 	for _, s := range f.samples[1:] {
-		if function := s.Program.names[s.Program.lines[f.line].function]; function != first.names[l.function] {
+		if function := s.program.names[s.program.lines[f.line].function]; function != first.names[l.function] {
 			l.function = 0
 		}
 	}
@@ -194,7 +163,7 @@ func (f *fitter) fitArgument(l *line, part *part, within, a int, buffer int64) e
 		v := f.at(s, a)
 		f.values = append(f.values, v)
 		if part.kind == text || part.kind == export {
-			same = same && f.samples[s].Program.names[v] == f.samples[0].Program.names[first]
+			same = same && f.samples[s].program.names[v] == f.samples[0].program.names[first]
 			continue
 		}
 		same = same && v == first
@@ -289,7 +258,9 @@ func (f *fitter) find(v verb, a int, buffer int64, most uint64) (form, bool) {
 		return f.search(in)
 	}
 	g := fitting[0]
-	switch turn := f.ranks - int(g.shift); {
+	turn := f.ranks - int(g.shift)
+	f.unseen = append(f.unseen, turn)
+	switch {
 	case len(fitting) > 1: // they differ between their turns
 		f.want(f.ranks - int(max(g.shift, fitting[1].shift)))
 	case !learned:
@@ -299,12 +270,45 @@ func (f *fitter) find(v verb, a int, buffer int64, most uint64) (form, bool) {
 	return g, true
 }
 
+// How many turns that no sample has shown are looked at all the same, since a
+// base that others have may be another number's only nearly: all if they are
+// few, otherwise some, because a base that is wrong is so for many numbers.
+const (
+	probesMax = 16
+	probes    = 8
+)
+
+// probe asks for samples at turns that were not seen, spread over the lines,
+// until enough were looked at.
+func (f *fitter) probe() {
+	distinct := slices.Clone(f.unseen)
+	slices.Sort(distinct)
+	if distinct = slices.Compact(distinct); len(distinct) <= probesMax {
+		for _, turn := range distinct {
+			f.want(turn - 1)
+			f.want(turn)
+		}
+		return
+	}
+	looked := -3 // of the samples that fit begins with
+	for s := range f.samples {
+		if _, ok := f.neighbours(s); ok {
+			looked++
+		}
+	}
+	for n := looked; n < probes; n++ {
+		turn := f.unseen[(2*n+1)*len(f.unseen)/(2*probes)]
+		f.want(turn - 1)
+		f.want(turn)
+	}
+}
+
 // search asks for a rank between the last that is known to be ahead of the turn
 // and the first behind it, once for each family: others of it will follow.
 func (f *fitter) search(in family) (form, bool) {
 	ahead, behind := 0, f.ranks
 	for s, v := range f.values {
-		rank := f.samples[s].Rank
+		rank := f.samples[s].rank
 		switch v - f.values[0] - in.stride*int64(rank) {
 		case 0:
 			ahead = max(ahead, rank)
@@ -348,7 +352,7 @@ func magnitude(stride int64) uint64 {
 // before it; before the first comes the last.
 func (f *fitter) neighbours(s int) (before int, ok bool) {
 	before = (s + len(f.samples) - 1) % len(f.samples)
-	return before, before != s && (f.samples[before].Rank+1)%f.ranks == f.samples[s].Rank
+	return before, before != s && (f.samples[before].rank+1)%f.ranks == f.samples[s].rank
 }
 
 // stride finds by how much neighbouring ranks differ, other than where they
@@ -377,7 +381,7 @@ func (f *fitter) stride() (int64, bool) {
 func (f *fitter) seen(stride int64) (form, bool) {
 	for s := range f.samples {
 		if before, ok := f.neighbours(s); ok && f.values[s]-f.values[before] == -stride*int64(f.ranks-1) {
-			shift := (f.ranks - f.samples[s].Rank) % f.ranks
+			shift := (f.ranks - f.samples[s].rank) % f.ranks
 			return form{f.values[s], stride, int32(shift)}, true
 		}
 	}
@@ -387,7 +391,7 @@ func (f *fitter) seen(stride int64) (form, bool) {
 // fits reports whether a form gives all values, and ones that a line may have.
 func (f *fitter) fits(g form, most uint64) bool {
 	for s := range f.samples {
-		if g.at(f.samples[s].Rank, f.ranks) != f.values[s] {
+		if g.at(f.samples[s].rank, f.ranks) != f.values[s] {
 			return false
 		}
 	}
@@ -402,35 +406,4 @@ func (f *fitter) want(rank int) {
 	if len(f.wanted) < wantedMax && !slices.Contains(f.wanted, rank) {
 		f.wanted = append(f.wanted, rank)
 	}
-}
-
-// Hold checks that a shared program is what a rank did that it was not fitted
-// to. Seeds of patterns may differ.
-func Hold(p *Program, ranks int, s Sample) error {
-	f := &fitter{ranks: ranks, samples: []Sample{{s.Rank, p}}}
-	if err := f.checkShape(s); err != nil {
-		return err
-	}
-	var scratch []int64
-	for i := range p.lines {
-		l, own := &p.lines[i], &s.Program.lines[i]
-		args, at := p.argsOf(l, s.Rank, ranks, &scratch), 0
-		for n := range phrases[l.verb].parts {
-			part := &phrases[l.verb].parts[n]
-			for range part.size(args[at:]) {
-				got, want := args[at], s.Program.args[int(own.at)+at]
-				at++
-				switch {
-				case part.kind == text || part.kind == export:
-					if p.names[got] == s.Program.names[want] {
-						continue
-					}
-				case got == want, part.kind == value && (l.verb == verbFill || l.verb == verbVerify):
-					continue
-				}
-				return &UnfitError{i + 1, fmt.Sprintf("%q on rank %d, where others have it do %q", s.Program.Line(i, s.Rank, ranks), s.Rank, p.Line(i, s.Rank, ranks))}
-			}
-		}
-	}
-	return nil
 }
