@@ -129,6 +129,44 @@ func TestCallMismatch(t *testing.T) {
 	}
 }
 
+// TestCallAfterMismatch has a rank come when the others know that they disagree,
+// and wait for one that has given up.
+func TestCallAfterMismatch(t *testing.T) {
+	w := newWorld(t, sim.Options{Preset: tiny(t), Ranks: 3, RealBytes: -1})
+	w.run(func(r *rank) {
+		c, s := r.comm("all"), r.stream()
+		x := allReduce(c, r.alloc(64+64*int64(r.n%2)), r.alloc(128))
+		x.Program = &op.Program{Met: true, Steps: []op.Step{{Kind: op.StepEnter, Peer: -1}, {Kind: op.StepMeet, Peer: int32((r.n + 1) % 2)}}}
+		if r.n == 2 {
+			r.must(w.Sleep(2, 1000))
+			x.Program.Steps = []op.Step{{Kind: op.StepEnter, Peer: -1}, {Kind: op.StepMeet}, {Kind: op.StepWait, Value: 1}}
+		}
+		r.submit(s, call(c, x))
+		r.is(s.Sync(device.Forever), device.ErrMismatch)
+		r.at(1000 * int64(r.n/2))
+	})
+}
+
+// TestSendToFailed has a stream fail while it receives: that message's sender
+// need not know.
+func TestSendToFailed(t *testing.T) {
+	w := newWorld(t, sim.Options{Preset: tiny(t), Ranks: 2})
+	w.run(func(r *rank) {
+		b, s, other := r.alloc(1<<20), r.stream(), r.stream()
+		if r.n == 1 {
+			r.submit(s, recv(0, 0, view(b, 0), 1_000_000), recv(0, 1, view(b, 0), 8))
+			r.is(s.Sync(device.Forever), device.ErrMismatch)
+			r.at(0)
+			return
+		}
+		r.submit(s, send(1, 0, view(b, 0), 1_000_000))
+		r.submit(other, send(1, 1, view(b, 0), 9))
+		r.is(other.Sync(device.Forever), device.ErrMismatch)
+		r.sync(s)
+		r.at(1_002_000)
+	})
+}
+
 // TestCallCounts has two ranks of an all_to_all_v of phantoms disagree.
 func TestCallCounts(t *testing.T) {
 	w := newWorld(t, sim.Options{Preset: tiny(t), Ranks: 3})

@@ -99,7 +99,6 @@ func (c *Cluster) deadlocked() {
 	if c.givenUp != nil {
 		c.givenUp(deadlock)
 	}
-	c.wakeAborted()
 }
 
 // heed lets ranks see that they have been aborted, one or all.

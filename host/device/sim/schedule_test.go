@@ -84,8 +84,13 @@ func TestTimeoutsPass(t *testing.T) {
 		r.is(s.Sync(us), device.ErrTimeout)
 		r.must(s.Sync(2 * us))
 		r.at(3_016_000)
+		r.submit(s, copying)
+		r.must(s.Sync(10 * us)) // until 3,026 µs, but it is over at 3,019
+		r.submit(s, wait(0, 0, 1))
+		r.is(s.Sync(50*us), device.ErrTimeout)
+		r.at(3_069_000)
 	})
-	if now := w.Now(); now != 3_016_000 {
+	if now := w.Now(); now != 3_069_000 {
 		t.Errorf("the run ends at %d ns", now)
 	}
 	if n := w.Stats().Events; n > 5000 {

@@ -39,6 +39,7 @@ var times = []struct {
 	{"a port shared", "", 3, "0.1 put 1 1000000; 0.2 put 2 1000000", "2002000 0 0"},
 	{"both ways", "", 2, "0 put 1 1000000; 1 put 0 1000000", "1002000 1002000"},
 	{"a port shared for a time", "", 4, "0 put 3 1000000; 1 put 3 2000000", "2002000 3002000 0 0"},
+	{"a port shared later", "", 3, "0.1 put 1 1000000; 0.2 copy 1000000; 0.2 put 2 1000000", "2002000 0 0"},
 	{"incast", "", 4, "0 put 3 1000000; 1 put 3 1000000; 2 put 3 1000000", "3002000 3002000 3002000 0"},
 	{"incast over the network", "", 8, "0 put 4 1000000; 1 put 4 1000000; 2 put 4 1000000", "3007000 3007000 3007000 0 0 0 0 0"},
 	{"two ranks share a NIC", "node.nics=2", 8, "0 put 4 1000000; 1 put 5 1000000", "1007000 1007000 0 0 0 0 0 0"},
@@ -70,6 +71,7 @@ var times = []struct {
 	// which a copy that was handed over at 3 µs outlasts.
 	{"calls", "host.call=1us", 1, "0 signal 0 1; 0 signal 0 2; 0 signal 0 3", "5000"},
 	{"calls and a copy", "host.call=1us", 1, "0 signal 0 1; 0 copy 1000000", "205000"},
+	{"done before it looks", "host.call=1us host.wake=5us", 1, "0 signal 0 1", "3000"},
 	{"going on", "host.wake=3us", 1, "0 copy 1000000", "205000"},
 	{"event", "", 2, "0.1 put 1 1000000; 0.1 record 1; 0.2 after 1; 0.2 copy 1000000", "1204000 0"},
 	{"send", "", 2, "0 send 1 1000000; 1 recv 0 1000000", "1002000 1002000"},
