@@ -1,6 +1,7 @@
 package flight
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"time"
@@ -137,10 +138,6 @@ func nextRun(content []byte, at int) (end int) {
 }
 
 func isZero(block []byte) bool {
-	for _, b := range block {
-		if b != 0 {
-			return false
-		}
-	}
-	return true
+	var zeros [sparseBytes]byte
+	return bytes.Equal(block, zeros[:len(block)])
 }
