@@ -3,6 +3,7 @@ GO ?= go
 FUZZTIME ?= 10s
 SOAKTIME ?= 10m
 SOAKSEED ?= 0
+SWEEP ?= 500
 BENCHCOUNT ?= 10
 STRAGGLERTIME ?= 20m
 RANKS ?= 4
@@ -70,6 +71,11 @@ fuzz: ## run each fuzz target for FUZZTIME (10s)
 soak: ## call random collectives for SOAKTIME (10m) and watch the ranks' memory; SOAKSEED=n replays
 	@.ci/install go
 	$(GO) test ./cmd/ccrun -run '^TestSoak$$' -count 1 -timeout 0 -v -args -soak $(SOAKTIME) -soakseed $(SOAKSEED)
+
+.PHONY: sweep
+sweep: ## simulate random collectives with SWEEP (500) seeds, machines and faults
+	@.ci/install go
+	$(GO) test ./cmd/ccrun -run '^TestSimulationSweep$$' -count 1 -timeout 0 -args -sweep $(SWEEP)
 
 .PHONY: straggler
 straggler: ## slow one rank down in 20 runs of each of eight workloads, and see that it is named, and nobody in 20 others
