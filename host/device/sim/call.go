@@ -225,20 +225,20 @@ func (c *Cluster) nodesOf(g *group) int {
 }
 
 // meetPhantoms ends the parts of all ranks of a call of phantoms once all have
-// come.
+// come, or when it turns out that they disagree.
 func (s *callState) meetPhantoms(last *callRun) {
 	last.awaited = everyone
-	if s.entered < len(s.in) {
+	if s.entered < len(s.in) && s.different == nil {
 		return
 	}
 	runs := s.runs
 	for rank, r := range runs {
-		if err := s.disagreement(rank); err != nil {
-			r.fail(err)
+		if r != nil {
+			r.fail(s.disagreement(rank))
 		}
 	}
 	for _, r := range runs {
-		if r.ended {
+		if r == nil || r.ended {
 			continue
 		}
 		r.awaited = nobody

@@ -147,6 +147,58 @@ func TestCallAfterMismatch(t *testing.T) {
 	})
 }
 
+// TestMismatchWithoutAll has two ranks disagree while another never comes.
+func TestMismatchWithoutAll(t *testing.T) {
+	for _, realBytes := range []int64{-1, 0} {
+		w := newWorld(t, sim.Options{Preset: tiny(t), Ranks: 4, RealBytes: realBytes})
+		w.run(func(r *rank) {
+			c, s := r.comm("all"), r.stream()
+			if r.n == 3 {
+				return
+			}
+			n := int64(64 + r.n/2)
+			if n > 64 {
+				n = 128
+			}
+			r.submit(s, call(c, allReduce(c, r.alloc(n), r.alloc(n))))
+			r.is(s.Sync(device.Forever), device.ErrMismatch)
+		})
+	}
+}
+
+// TestCommMismatch has ranks order a communicator in two ways.
+func TestCommMismatch(t *testing.T) {
+	w := newWorld(t, sim.Options{Preset: tiny(t), Ranks: 3})
+	w.run(func(r *rank) {
+		ranks := [][]int{{0, 1, 2}, {0, 1, 2}, {2, 1, 0}}[r.n]
+		r.is(second(r.Device.(device.Collectives).NewComm("c", ranks, device.Forever)), device.ErrMismatch)
+	})
+}
+
+// TestFailed follows the failure of one stream to those that depend on it: one
+// that waits for its event and a rank that receives what it has sent behind.
+func TestFailed(t *testing.T) {
+	w := newWorld(t, sim.Options{Preset: tiny(t), Ranks: 2})
+	w.run(func(r *rank) {
+		b, s, other := r.alloc(100), r.stream(), r.stream()
+		if r.n == 1 {
+			r.submit(s, recv(0, 0, view(b, 0), 9))
+			r.is(s.Sync(device.Forever), device.ErrMismatch)
+			r.submit(other, recv(0, 1, view(b, 0), 8))
+			r.is(other.Sync(device.Forever), device.ErrStale)
+			return
+		}
+		e, before := r.event(), r.event()
+		r.submit(s, op.Op{Kind: op.EventRecord, Event: before})
+		r.submit(s, send(1, 1, view(b, 0), 8), send(1, 0, view(b, 0), 8), op.Op{Kind: op.EventRecord, Event: e})
+		r.submit(other, op.Op{Kind: op.EventWait, Event: before}, op.Op{Kind: op.EventWait, Event: e})
+		r.is(other.Sync(device.Forever), device.ErrMismatch)
+		r.is(e.Sync(device.Forever), device.ErrMismatch)
+		r.must(before.Sync(device.Forever))
+		r.is(s.Close(), device.ErrMismatch)
+	})
+}
+
 // TestSendToFailed has a stream fail while it receives: that message's sender
 // need not know.
 func TestSendToFailed(t *testing.T) {
