@@ -57,8 +57,9 @@ type Cluster struct {
 	machine   machine
 	seed      uint64
 	ranks     int
-	realBytes int64 // of one rank, -1 for no limit
-	touched   int64 // on processor cores: bytes of ranks' buffers that operations have touched
+	realBytes int64  // of one rank, -1 for no limit
+	turns     *turns // of ranks that share processor cores, nil if none do
+	touched   int64  // on processor cores: bytes of ranks' buffers that operations have touched
 
 	now           int64 // picoseconds
 	queue         event.Queue

@@ -12,6 +12,7 @@ type job struct {
 	flows  int32
 	alpha  int64   // picoseconds after the last flow
 	engine *Device // whose copy engine it holds
+	core   int32   // that it holds, from 1 on; 0 for none
 }
 
 // linksMax is the most links that a flow runs over, flowsMax the most flows of
@@ -28,6 +29,8 @@ type demand struct {
 	flows  [flowsMax]flow
 	count  int
 	copies bool // it needs a copy engine of the rank
+	turns  bool // it needs its rank's turn on a core
+	rank   int32
 }
 
 // flow is an amount that goes over links.
@@ -37,7 +40,7 @@ type flow struct {
 	count         int
 }
 
-func (d *demand) reset() { d.alpha, d.hop, d.count, d.copies = 0, 0, 0, false }
+func (d *demand) reset() { d.alpha, d.hop, d.count, d.copies, d.turns = 0, 0, 0, false, false }
 
 // add begins another flow of a demand.
 func (d *demand) add(amount, limit float64) *flow {
@@ -58,6 +61,16 @@ func (f *flow) over(l network.Link) *flow {
 // begin starts the flows of a demand for a job. A demand without flows is over
 // after its fixed time.
 func (c *Cluster) begin(id int32, d *demand) {
+	if d.turns {
+		c.turns.queue(id, d)
+		c.dirty = true
+		return
+	}
+	c.start(id, d)
+}
+
+// start starts them now.
+func (c *Cluster) start(id int32, d *demand) {
 	j := c.jobs.at(id)
 	j.alpha, j.flows = d.alpha+d.hop, int32(d.count)
 	if d.count == 0 {
@@ -109,6 +122,10 @@ func (c *Cluster) jobDone(id int32) {
 	c.jobs.give(id)
 	if j.engine != nil {
 		j.engine.releaseEngine()
+	}
+	if j.core > 0 {
+		c.turns.end(j.core - 1)
+		c.dirty = true
 	}
 	switch {
 	case j.run != nil:

@@ -21,10 +21,10 @@ import (
 // is not the size of the operation: a slice of a large buffer is not in a cache
 // just because it is small.
 //
-// A waiting rank gives its core away, so that waiting costs others nothing; but
-// if ranks share a core, the waiter has to be scheduled before it sees a signal
-// (cpu.switch instead of cpu.signal). Ranks that are busy on one core get equal
-// parts of it, and cores that are busy at once share the memory (cpu.sharing).
+// Ranks that share a core take turns, see [turns]: a rank keeps its core until it
+// waits, and to give it to another one takes time (cpu.switch). So a rank can be
+// held up by what another one does before it comes to what they do together.
+// Cores that are busy at once share the memory (cpu.sharing).
 type cores struct {
 	preset  *preset.Preset
 	cluster *Cluster
@@ -40,6 +40,9 @@ func newCores(c *Cluster) *cores {
 		m.links = append(m.links, c.net.AddLink(1))
 	}
 	m.memory = c.net.AddLink(float64(n))
+	if c.ranks > n {
+		c.turns = newTurns(n, picos(c.preset.CPU.Switch))
+	}
 	return m
 }
 
@@ -57,11 +60,8 @@ func (m *cores) shares(rank int) bool {
 }
 
 func (m *cores) signalPicos(from, to int) int64 {
-	switch {
-	case from == to:
+	if from == to {
 		return 0
-	case m.shares(to):
-		return picos(m.preset.CPU.Switch)
 	}
 	return picos(m.preset.CPU.Signal)
 }
@@ -93,22 +93,27 @@ func (m *cores) seconds(bytes, fetched int64, rates []preset.Point) float64 {
 	return seconds
 }
 
-// work adds what keeps a rank's core busy for so long if nobody else does.
-func (m *cores) work(d *demand, rank int, seconds float64) {
-	if seconds == 0 {
+// work adds what keeps a rank's core busy for so long if nobody else does, and
+// the part of it in which bytes move.
+func (m *cores) work(d *demand, rank int, busy, moving float64) {
+	if busy == 0 {
 		return
 	}
-	d.add(seconds, 1).over(m.core(rank))
+	d.add(busy, 1).over(m.core(rank))
 	all := float64(len(m.links))
 	if share := interpolate(m.preset.CPU.Sharing, m.inUse(), all); share < all {
 		// One core alone is not slowed down, and all together do what share of
 		// them would.
-		d.add(seconds*all/share, all/share).over(m.memory)
+		d.add(moving*all/share, all/share).over(m.memory)
 	}
 }
 
+// move adds work of which all is to move bytes.
+func (m *cores) move(d *demand, rank int, seconds float64) { m.work(d, rank, seconds, seconds) }
+
 func (m *cores) demand(d *demand, rank int, t *task) {
 	d.alpha = picos(m.preset.CPU.Op)
+	d.rank, d.turns = int32(rank), m.shares(rank)
 	cpu := &m.preset.CPU
 	switch t.kind {
 	case op.Signal:
@@ -122,22 +127,35 @@ func (m *cores) demand(d *demand, rank int, t *task) {
 			fetched = max(fetched, m.read(rank, t.source(i), t.bytes))
 		}
 		fetched = max(fetched, m.written(rank, t.dst, t.bytes))
-		m.work(d, rank, m.seconds(t.bytes, fetched, cpu.Reduce))
-	case op.Verify, op.Digest:
-		m.work(d, rank, m.seconds(t.bytes, m.read(rank, t.dst, t.bytes), cpu.Copy))
+		m.move(d, rank, m.seconds(t.bytes, fetched, cpu.Reduce))
+	case op.Digest:
+		m.move(d, rank, m.seconds(t.bytes, m.read(rank, t.dst, t.bytes), cpu.Copy))
+	case op.Verify:
+		m.pattern(d, rank, t.bytes, m.read(rank, t.dst, t.bytes))
 	case op.Fill:
-		m.work(d, rank, m.seconds(t.bytes, m.written(rank, t.dst, t.bytes), cpu.Copy))
+		m.pattern(d, rank, t.bytes, m.written(rank, t.dst, t.bytes))
 	default:
 		fetched := m.read(rank, t.src, t.bytes)
 		fetched = max(fetched, m.written(rank, t.dst, t.bytes))
-		m.work(d, rank, m.seconds(t.bytes, fetched, cpu.Copy))
+		m.move(d, rank, m.seconds(t.bytes, fetched, cpu.Copy))
 	}
+}
+
+// pattern adds the making of a pattern, which takes longer than writing it.
+func (m *cores) pattern(d *demand, rank int, bytes, fetched int64) {
+	moving := m.seconds(bytes, fetched, m.preset.CPU.Copy)
+	busy := moving
+	if rate := m.preset.CPU.Pattern; rate > 0 {
+		busy = max(busy, float64(bytes)/rate)
+	}
+	m.work(d, rank, busy, moving)
 }
 
 // step takes a pass over the bytes for each source after the first, and for each
 // destination after the first.
 func (m *cores) step(d *demand, rank int, w *stepWork) {
 	d.alpha = picos(m.preset.CPU.Op)
+	d.rank, d.turns = int32(rank), m.shares(rank)
 	cpu, seconds := &m.preset.CPU, 0.0
 	first := m.read(rank, w.from[0], w.bytes)
 	for i := 1; i < w.sourceCount; i++ {
@@ -152,7 +170,7 @@ func (m *cores) step(d *demand, rank int, w *stepWork) {
 		seconds += m.seconds(w.bytes, max(first, written), cpu.Copy)
 		first = 0
 	}
-	m.work(d, rank, seconds)
+	m.move(d, rank, seconds)
 }
 
 // read notes that a rank reads a region, and gives how much of it its core has

@@ -108,6 +108,9 @@ func (c *Cluster) advanceReady() {
 // settle shares links anew and plans the ends of flows that have changed.
 func (c *Cluster) settle() {
 	c.dirty = false
+	if c.turns != nil {
+		c.turns.settle(c)
+	}
 	for _, d := range c.net.Settle(c.now) {
 		o := &c.owners[d.Flow]
 		if o.due >= 0 {

@@ -14,6 +14,7 @@ type Numbers struct {
 	Call, Wake                  float64 // of the host
 	Op, Signal                  float64
 	Switch                      float64 // 0 if it was not measured
+	Pattern                     float64
 	Copy, Reduce, Local, Shared []preset.Point
 }
 
@@ -32,9 +33,11 @@ func (p *Plan) Fit() Numbers {
 	n.Wake = atLeastZero(p.secs(one, 0) - n.Op - n.Call)
 	n.Signal = atLeastZero(p.secs(pingPong, 0)-n.round())/(2*hops) - n.Op
 	if len(p.times) > 1 {
-		n.Switch = atLeastZero((script.Median(p.times[1][0])-n.round())/hops - 2*n.Op)
+		turns := float64(min(p.Cores, 2)) // of a core in a step: two ranks on one core need not wait for each other twice
+		n.Switch = atLeastZero((script.Median(p.times[1][0])-n.round())/(turns*hops) - 2*n.Op)
 	}
 	n.Signal = atLeastZero(n.Signal)
+	n.Pattern = significant(fillBytes / max(p.secs(fill, fillBytes)-n.round()-n.Op, 1e-9))
 	for _, bytes := range p.sizes {
 		p.fitSize(&n, bytes)
 	}
@@ -48,18 +51,15 @@ func (p *Plan) fitSize(n *Numbers, bytes int64) {
 		secs := p.secs(k, bytes)
 		return max(secs-n.round()-operations*n.Op-more, secs/4) // of so small a buffer little is left
 	}
-	busyCores := float64(min(p.ranks, p.Cores))
-	ranksOfCore := float64(p.ranks) / busyCores // more than one of a single core only
-	slowdown := min(max(1, busy(local, 0)/busy(alone, 0)/ranksOfCore), busyCores)
+	slowdown := min(max(1, busy(local, 0)/busy(alone, 0)), float64(p.ranks))
 	meeting := 2 * (2*n.Op + n.Signal) // two signals each step, and one on its way
-	inUse := float64(bytes) * ranksOfCore
 	point := func(secs float64) preset.Point {
-		return preset.Point{X: inUse, Y: significant(inUse / (secs / slowdown))}
+		return preset.Point{X: float64(bytes), Y: significant(float64(bytes) / (secs / slowdown))}
 	}
 	n.Local = append(n.Local, point(busy(local, 0)))
 	n.Copy = append(n.Copy, point(busy(fetch, meeting)))
 	n.Reduce = append(n.Reduce, point(busy(reduce, meeting)))
-	n.Shared = append(n.Shared, preset.Point{X: inUse, Y: p.sharing(slowdown)})
+	n.Shared = append(n.Shared, preset.Point{X: float64(bytes), Y: p.sharing(slowdown)})
 }
 
 // sharing is how many cores' rates the memory has for all of them, if those that
@@ -70,7 +70,7 @@ func (p *Plan) sharing(slowdown float64) float64 {
 	if p.ranks < p.Cores && slowdown < noise {
 		return float64(p.Cores)
 	}
-	return significant(float64(min(p.ranks, p.Cores)) / slowdown)
+	return significant(float64(p.ranks) / slowdown)
 }
 
 // round is what a round costs beside its operations.
@@ -105,7 +105,7 @@ func (n *Numbers) Preset(about, source string) (*preset.Preset, error) {
 	p.About = about
 	c := &p.CPU
 	c.Cores, p.Host.Call, p.Host.Wake = n.Cores, significant(n.Call), significant(n.Wake)
-	c.Op, c.Signal = significant(n.Op), significant(n.Signal)
+	c.Op, c.Signal, c.Pattern = significant(n.Op), significant(n.Signal), n.Pattern
 	c.Copy, c.Reduce, c.Local, c.Sharing = n.Copy, n.Reduce, n.Local, n.Shared
 	for key, how := range map[string]string{
 		"host.call":   "an empty round of submit and stream_sync from a guest",
@@ -113,6 +113,7 @@ func (n *Numbers) Preset(about, source string) (*preset.Preset, error) {
 		"cpu.cores":   "processors that this process may use",
 		"cpu.op":      "64 copies of 64 bytes in a batch",
 		"cpu.signal":  "signals to and fro between two ranks",
+		"cpu.pattern": "ranks that fill 768 KiB",
 		"cpu.copy":    "ranks that copy what the previous one has just written",
 		"cpu.reduce":  "ranks that add what the previous one has just written",
 		"cpu.local":   "ranks that copy within their own buffers",

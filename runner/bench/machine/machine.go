@@ -46,12 +46,14 @@ const (
 	local                // every rank does
 	fetch                // every rank copies what the previous one has just written
 	reduce               // every rank adds to it
+	fill                 // every rank fills its buffer with a pattern
 )
 
 const (
 	manyOps    = 64
 	hops       = 32 // of a round, there and back as one
 	smallBytes = 64 // of a small copy
+	fillBytes  = 768 << 10
 	// ranksMax keeps what is measured to a few hundred megabytes.
 	ranksMax = 8
 	// crowdedMax is the most ranks that are started to see what sharing a core
@@ -69,7 +71,7 @@ const (
 // NewPlan plans what to measure on a machine of so many cores; quick measures
 // fewer and smaller sizes.
 func NewPlan(cores int, quick bool) *Plan {
-	p := &Plan{Cores: cores, ranks: max(2, min(cores, ranksMax)), pieces: make(map[piece]int)}
+	p := &Plan{Cores: cores, ranks: max(1, min(cores, ranksMax)), pieces: make(map[piece]int)}
 	most, factor := int64(sizeMax), int64(2)
 	if quick {
 		most, factor = quickSizeMax, 16
@@ -100,6 +102,7 @@ func (p *Plan) apart() *script.Script {
 	for _, k := range []kind{nothing, one, many, pingPong} {
 		add(k, 0, 6, 100)
 	}
+	add(fill, fillBytes, 4, rounds(fillBytes))
 	for _, bytes := range p.sizes {
 		for _, k := range []kind{alone, local, fetch, reduce} {
 			add(k, bytes, 4, rounds(bytes))
@@ -121,9 +124,11 @@ func (p *Plan) lists(k kind, bytes int64) [][]script.Op {
 		prev, next := (rank+p.ranks-1)%p.ranks, (rank+1)%p.ranks
 		switch k {
 		case one, many:
-			lists[rank] = smallCopies(k)
+			if rank == 0 {
+				lists[rank] = smallCopies(k)
+			}
 		case pingPong:
-			if rank < 2 {
+			if rank < 2 && p.ranks > 1 {
 				lists[rank] = bounce(rank)
 			}
 		case alone:
@@ -136,6 +141,8 @@ func (p *Plan) lists(k kind, bytes int64) [][]script.Op {
 			lists[rank] = exchange(op.Get, prev, next, bytes)
 		case reduce:
 			lists[rank] = exchange(op.Reduce, prev, next, bytes)
+		case fill:
+			lists[rank] = []script.Op{{Kind: op.Fill, Bytes: bytes}}
 		}
 	}
 	return lists

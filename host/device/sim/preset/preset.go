@@ -111,10 +111,11 @@ type Gemm struct {
 // CPU is what operations of the cpu device cost on this machine; see
 // `ccrun calibrate`.
 type CPU struct {
-	Cores  int
-	Op     float64 // one operation, from its turn to its record
-	Signal float64 // from a signal to its waiter's going on, on another core
-	Switch float64 // the same if the waiter shares its core with other ranks
+	Cores   int
+	Op      float64 // one operation, from its turn to its record
+	Signal  float64 // from a signal to its waiter's going on, on another core
+	Switch  float64 // to give a core to another of the ranks that share it
+	Pattern float64 // rate at which one core makes patterns, for Fill and Verify
 
 	// Rates of one core, by the bytes of buffers in use for each core that ranks
 	// run on.

@@ -1,0 +1,61 @@
+package sim_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ccrun/ccrun/host/device/sim"
+	"github.com/ccrun/ccrun/host/device/sim/preset"
+)
+
+// coreTimes is like times, on two processor cores. A MiB takes 1 ms to copy from
+// another core, 2 to reduce, half of one if the core has it, and 4 to fill; an
+// operation takes 1 µs more, a flag 1 µs to arrive, and to give a core to another
+// rank takes 2.
+var coreTimes = []struct {
+	name    string
+	sharing float64
+	ranks   int
+	program string
+	want    string
+}{
+	{"fetch", 2, 2, "0 get 1 1048576", "1001000 0"},
+	{"fetch twice", 2, 2, "0 get 1 1048576; 0 get 1 1048576", "1502000 0"},
+	{"fetch what was written again", 2, 2, "0 get 1 1048576; 0 signal 1 1; 1 wait 0 1; 1 fill 1048576; 1 signal 0 1; 0 wait 1 1; 0 get 1 1048576", "6007000 5005000"},
+	{"write what another has", 2, 2, "1 fill 1048576; 1 signal 0 1; 0 copy 1048576; 0 wait 1 1; 0 put 1 1048576", "5004000 4002000"},
+	{"reduce", 2, 2, "0 reduce 1048576 0 1", "2001000 0"},
+	{"reduce what it has", 2, 2, "0 reduce 1048576 0 1; 0 reduce 1048576 0 1", "2502000 0"},
+	{"two cores", 2, 2, "0 get 1 1048576; 1 get 0 1048576", "1001000 1001000"},
+	{"one core of a slow memory", 1, 2, "0 get 1 1048576", "1001000 0"},
+	{"two cores of a slow memory", 1, 2, "0 get 1 1048576; 1 get 0 1048576", "2001000 2001000"},
+	{"two cores that compute", 1, 2, "0 fill 1048576; 1 fill 1048576", "4001000 4001000"},
+	// Ranks 0 and 2 share a core.
+	{"take turns", 2, 4, "0 copy 1048576; 2 copy 1048576", "1001000 0 2004000 0"},
+	{"keep the core", 2, 4, "0 copy 1048576; 0 copy 1048576; 2 copy 1048576", "1502000 0 2505000 0"},
+	{"give it away to wait", 2, 4, "0 copy 1048576; 0 wait 2 1; 0 copy 1048576; 2 copy 1048576; 2 signal 0 1", "2509000 0 2005000 0"},
+	{"a turn ends", 2, 4, "0 fill 1048576; 0 fill 1048576; 2 copy 1048576", "9007000 0 5004000 0"},
+	// Rank 3, the last to share its memory, waits for nobody's.
+	{"another core", 2, 4, "0 copy 1048576; 1 copy 1048576; 3 copy 1048576", "1001000 2004000 0 1001000"},
+}
+
+func TestTimesOfCores(t *testing.T) {
+	const perSecond = 1048576e3
+	at := func(rate float64) []preset.Point { return []preset.Point{{X: 1, Y: rate}} }
+	for _, c := range coreTimes {
+		t.Run(c.name, func(t *testing.T) {
+			p := tiny(t)
+			p.Machine = preset.Cores
+			p.CPU.Copy, p.CPU.Reduce, p.CPU.Local = at(perSecond), at(perSecond/2), at(perSecond*2)
+			p.CPU.Pattern, p.CPU.Sharing = perSecond/4, at(c.sharing)
+			w := newWorld(t, sim.Options{Preset: p, Ranks: c.ranks})
+			ends := make([]string, c.ranks)
+			w.run(func(r *rank) {
+				ends[r.n] = fmt.Sprint(newScript(r).run(c.program))
+			})
+			if got := strings.Join(ends, " "); got != c.want {
+				t.Errorf("done at %s ns, want %s", got, c.want)
+			}
+		})
+	}
+}
