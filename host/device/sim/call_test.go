@@ -164,6 +164,22 @@ func TestMismatchWithoutAll(t *testing.T) {
 			r.is(s.Sync(device.Forever), device.ErrMismatch)
 		})
 	}
+	w := newWorld(t, sim.Options{Preset: tiny(t), Ranks: 4, RealBytes: -1})
+	w.run(func(r *rank) { // rank 0 waits for nobody, and so does not find out
+		c, s := r.comm("all"), r.stream()
+		x := allReduce(c, r.alloc(64), r.alloc(64))
+		if r.n == 0 {
+			r.must(w.Sleep(0, 1000))
+			x = lonely(r, c, x.In.Buf, x.Out.Buf)
+		}
+		if r.n == 3 {
+			return
+		}
+		r.submit(s, call(c, x))
+		if err := s.Sync(device.Forever); r.n > 0 {
+			r.is(err, device.ErrMismatch)
+		}
+	})
 }
 
 // TestCommMismatch has ranks order a communicator in two ways.
@@ -172,6 +188,29 @@ func TestCommMismatch(t *testing.T) {
 	w.run(func(r *rank) {
 		ranks := [][]int{{0, 1, 2}, {0, 1, 2}, {2, 1, 0}}[r.n]
 		r.is(second(r.Device.(device.Collectives).NewComm("c", ranks, device.Forever)), device.ErrMismatch)
+	})
+}
+
+// TestTwoWaits has two streams wait for one slot's values.
+func TestTwoWaits(t *testing.T) {
+	w := newWorld(t, sim.Options{Preset: tiny(t), Ranks: 2})
+	w.run(func(r *rank) {
+		s, other := r.stream(), r.stream()
+		if r.n == 1 {
+			r.submit(s, signal(0, 5, 1))
+			r.must(w.Sleep(1, 10_000))
+			r.submit(s, signal(0, 5, 2), signal(0, 5, 1)) // a slot only grows
+			return
+		}
+		r.submit(s, wait(1, 5, 2))
+		r.submit(other, wait(1, 5, 1))
+		r.sync(other)
+		r.at(1000)
+		r.sync(s)
+		r.at(11_000)
+		if n := must(r.SignalValue(1, 5)); n != 2 {
+			t.Errorf("the slot is at %d", n)
+		}
 	})
 }
 
