@@ -46,8 +46,8 @@ const wantPlatform = `<?xml version="1.0"?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
 <zone id="world" routing="Full">
-<cluster id="node0" prefix="gpu" suffix="" radical="0-7" speed="1Gf" bw="4e+11Bps" lat="5e-07s" sharing_policy="SPLITDUPLEX" router_id="switch0"/>
-<cluster id="node1" prefix="gpu" suffix="" radical="8-15" speed="1Gf" bw="4e+11Bps" lat="5e-07s" sharing_policy="SPLITDUPLEX" router_id="switch1"/>
+<cluster id="node0" prefix="gpu" suffix="" radical="0-7" speed="2.5e+11f" bw="4e+11Bps" lat="5e-07s" sharing_policy="SPLITDUPLEX" router_id="switch0"/>
+<cluster id="node1" prefix="gpu" suffix="" radical="8-15" speed="2.5e+11f" bw="4e+11Bps" lat="5e-07s" sharing_policy="SPLITDUPLEX" router_id="switch1"/>
 <link id="nic0" bandwidth="5e+10Bps" latency="7.5e-07s" sharing_policy="SPLITDUPLEX"/>
 <link id="nic1" bandwidth="5e+10Bps" latency="7.5e-07s" sharing_policy="SPLITDUPLEX"/>
 <zoneRoute src="node0" dst="node1" gw_src="switch0" gw_dst="switch1"><link_ctn id="nic0" direction="UP"/><link_ctn id="nic1" direction="DOWN"/></zoneRoute>
@@ -59,6 +59,7 @@ const wantPlatform = `<?xml version="1.0"?>
 // another node 2.5.
 func TestPlatform(t *testing.T) {
 	p := &preset.Preset{
+		Memory: preset.Memory{Bandwidth: 3e12},
 		NVLink: preset.Link{Bandwidth: 400e9, Latency: 1e-6}, NIC: preset.Link{Bandwidth: 50e9, Latency: 2e-6}, Leaf: preset.Tier{Latency: 0.5e-6},
 	}
 	if got := string(platformXML(p, 2)); got != wantPlatform {

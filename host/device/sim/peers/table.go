@@ -19,7 +19,7 @@ func describe(out io.Writer, o options, list []contestant) {
 	fmt.Fprintf(out, "simulating an all-reduce of %s over a ring of %d ranks in %d steps, on %d processors (%s/%s): medians of %d interleaved rounds\n",
 		o.bytes, o.ranks, 2*(o.ranks-1), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, o.rounds)
 	fmt.Fprintf(out, "ccrun: preset %s, %d nodes of %d, phantom buffers above 1 GiB together, no trace but each rank's time of the collective\n", machine, o.ranks/nodeRanks, nodeRanks)
-	fmt.Fprintf(out, "SMPI: the same shape and rates; nothing is added up, payload is not copied, and MPI calls take no time\n")
+	fmt.Fprintf(out, "SMPI: the same shape and rates; payload is not copied, adding up takes memory's time, and MPI calls take none\n")
 	fmt.Fprintf(out, "wall and CPU: of the whole process, from start to end; tuned/this, default/this: SMPI's wall time by this one's, in the same round\n\n")
 	for _, c := range list {
 		fmt.Fprintf(out, "  %-14s  %s\n", c.name, c.what)

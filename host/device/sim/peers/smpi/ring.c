@@ -5,9 +5,10 @@
  *
  *   smpirun -np 1024 -platform P.xml -hostfile H ring BYTES
  *
- * Nothing is reduced, and SMPI folds the buffers of all ranks into one and then
- * copies no payload: what takes time is the simulation, not the memory. It has
- * no global variable, and so needs no privatization. */
+ * Adding up is simulated as an operation for each element. SMPI folds the buffers
+ * of all ranks into one and then copies no payload: what takes time is the
+ * simulation, not the memory. There is no global variable, and so no need of
+ * privatization. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +16,11 @@
 /* steps passes chunks around the ring as often as an all-reduce does. */
 static void steps(int rank, int size, const char *out, char *in, int chunk) {
 	int next = (rank + 1) % size, prev = (rank + size - 1) % size;
-	for (int step = 0; step < 2 * (size - 1); step++)
+	for (int step = 0; step < 2 * (size - 1); step++) {
 		MPI_Sendrecv(out, chunk, MPI_BYTE, next, 0, in, chunk, MPI_BYTE, prev, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		if (step < size - 1)
+			smpi_execute_flops(chunk / 4.0);
+	}
 }
 
 int main(int argc, char **argv) {
