@@ -20,20 +20,24 @@ func (s *stream) advance() {
 			return
 		}
 		t := s.at(s.head)
-		from := t.handed
-		if s.free > from && t.kind != op.Wait && t.kind != op.Signal {
-			from = s.free
-		}
-		if from > s.cluster.now {
-			s.startAt(from)
+		t.start = max(s.cluster.now, t.handed, s.free)
+		if t.start > s.cluster.now && !s.early(t) {
+			s.startAt(t.start)
 			return
 		}
-		t.start = s.cluster.now
 		if !s.carryOut(t) {
 			s.glance()
 			return
 		}
 	}
+}
+
+// early reports whether an operation can be carried out before its time has
+// come, because nobody can tell: a wait, whose slot only grows, and a signal,
+// which leaves at its time whenever that is known. Only what follows them must
+// keep to the time, so something has to follow.
+func (s *stream) early(t *task) bool {
+	return (t.kind == op.Wait || t.kind == op.Signal) && s.head+1 < s.tail && s.device.longer == nil
 }
 
 // glance reads a little of the operations behind the head. With thousands of

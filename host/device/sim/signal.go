@@ -57,17 +57,10 @@ func (s *slot) drop(who *stream) {
 func (s *stream) raise(t *task) (done bool) {
 	c := s.cluster
 	takes := c.machine.raisePicos()
-	switch {
-	case takes == 0 && s.device.longer == nil:
-	case s.device.longer == nil && s.head+1 < s.tail:
-	case s.free > c.now:
-		s.startAt(s.free)
-		return false
-	default:
+	if !s.early(t) && (takes > 0 || s.device.longer != nil) {
 		s.work(t)
 		return false
 	}
-	t.start = max(c.now, s.free)
 	s.free = t.start + takes
 	c.send(s.device, t, s.free)
 	s.finish(t, flight.StatusOK)
@@ -104,6 +97,7 @@ func (c *Cluster) deliver(id int32) {
 // awaitSlot begins a wait for a signal.
 func (s *stream) awaitSlot(t *task) (done bool) {
 	slot := s.device.slot(int(t.peer), t.slot)
+	s.free = max(s.free, t.start)
 	if slot.value >= t.value {
 		s.finish(t, flight.StatusOK)
 		return true
