@@ -43,7 +43,8 @@ type simulator struct {
 
 	mu sync.Mutex // guards the roster while guests run
 	roster
-	endNanos int64 // virtual, of the last rank
+	endNanos int64         // virtual, of the last rank
+	deadlock *sim.Deadlock // nil if there was none
 }
 
 // simulate carries a simulated run out.
@@ -236,7 +237,7 @@ func (s *simulator) giveUp(kind, text string) {
 // givenUp is called where no rank runs, while their waits stand in their
 // recorders: it notes what each does and tells all of them. If nobody has asked
 // for it, none can go on.
-func (s *simulator) givenUp(error) {
+func (s *simulator) givenUp(cause error) {
 	s.asked.CompareAndSwap(nil, &abortOrder{Kind: KindDeadlock, Text: "deadlock: no rank can move"})
 	asked := s.asked.Load()
 	s.mu.Lock()
@@ -244,6 +245,7 @@ func (s *simulator) givenUp(error) {
 	if s.order != nil {
 		return
 	}
+	_ = errors.As(cause, &s.deadlock) // if it is one
 	s.decide(asked.Kind, asked.Text)
 	for _, r := range s.ranks {
 		r.order = s.order
@@ -320,6 +322,9 @@ func (s *simulator) conclude(result *Result) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fill(result)
+	if v := result.Verdict; v != nil && v.Kind == KindDeadlock && s.deadlock != nil {
+		v.Text += fmt.Sprintf("\nat %v of virtual time", time.Duration(s.deadlock.AtNanos))
+	}
 	result.Simulation = s.simulation()
 	if result.Simulation.Phantoms && (result.Verified == nil || *result.Verified) {
 		result.Verified = nil // what had no bytes was not looked at
