@@ -68,8 +68,9 @@ type Cluster struct {
 	owners        []flowOwner // by flow
 	pending       int         // events on the queue that will have an effect
 	limited       int         // ranks that wait until a time at most
-	machineDemand demand      // scratch
-	scratch       op.Op       // of records
+	slabs         slabs
+	machineDemand demand // scratch
+	scratch       op.Op  // of records
 	jobs          pool[job]
 	letters       pool[letter]
 	streams       []*stream  // by number in the cluster

@@ -72,11 +72,6 @@ func (c *Cluster) Open(o device.Config) (device.Device, error) {
 	if o.Size != c.ranks || o.Rank < 0 || o.Rank >= c.ranks {
 		return nil, fmt.Errorf("rank %d of %d: %w", o.Rank, o.Size, device.ErrPeer)
 	}
-	d := &Device{
-		cluster: c, rank: o.Rank, recorder: o.Recorder, opTimeout: o.OpTimeout,
-		slots: make(map[uint64]*slot), mail: make(map[uint64]*channel), alarm: -1,
-	}
-	d.memory.init(c, o.MemoryBytes)
 	if !c.scheduled {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -84,6 +79,10 @@ func (c *Cluster) Open(o device.Config) (device.Device, error) {
 	if c.devices[o.Rank] != nil {
 		return nil, fmt.Errorf("rank %d is open already: %w", o.Rank, device.ErrPeer)
 	}
+	d := &c.slabs.devices.take(1, c.ranks)[0]
+	d.cluster, d.rank, d.recorder, d.opTimeout = c, o.Rank, o.Recorder, o.OpTimeout
+	d.slots, d.mail, d.alarm = make(map[uint64]*slot), make(map[uint64]*channel), -1
+	d.memory.init(c, o.MemoryBytes)
 	c.devices[o.Rank] = d
 	if c.opened++; c.meeting > 0 {
 		c.pokeAll()

@@ -93,6 +93,11 @@ func (c *Cluster) deadlocked() {
 	if c.told {
 		panic("sim: ranks that were told to stop wait for ever")
 	}
+	for _, st := range c.streams {
+		if st != nil && st.blocked { // an early one, which was looked at before its time
+			c.now = max(c.now, st.at(st.head).start)
+		}
+	}
 	deadlock := &Deadlock{AtNanos: c.Now(), Ranks: c.publishWaits(true)}
 	c.told, c.result = true, deadlock
 	c.Abort(deadlock)

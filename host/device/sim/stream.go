@@ -11,6 +11,9 @@ import (
 // queueMax is how many operations a stream holds before the guest has to wait.
 const queueMax = 1024
 
+// ringFirst is how many it holds before it takes more memory.
+const ringFirst = 64
+
 // stream is an in-order queue of operations.
 type stream struct {
 	// What every event of the stream looks at comes first, on one cache line:
@@ -123,7 +126,8 @@ func (d *Device) NewStream() (device.Stream, error) {
 
 func (d *Device) openStream(number int) *stream {
 	c := d.cluster
-	s := &stream{cluster: c, device: d, number: number, ring: make([]task, 8)}
+	s := &c.slabs.streams.take(1, c.ranks)[0]
+	*s = stream{cluster: c, device: d, number: number, ring: c.slabs.rings.take(ringFirst, c.ranks)}
 	d.recorded = d.recorder != nil && d.recorder.Level >= flight.LevelFlow
 	if n := len(c.unused); n > 0 {
 		s.index = c.unused[n-1]
