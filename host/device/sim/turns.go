@@ -6,8 +6,9 @@ package sim
 // for longer than turnPicos. To give a core to another rank takes time.
 type turns struct {
 	cores   []turn
-	idle    []int32 // cores that may have to be given to somebody
-	handing int64   // picoseconds that it takes to give a core to another rank
+	demands pool[demand] // of jobs that wait
+	idle    []int32      // cores that may have to be given to somebody
+	handing int64        // picoseconds that it takes to give a core to another rank
 }
 
 type turn struct {
@@ -18,10 +19,7 @@ type turn struct {
 	waiting []waitingJob
 }
 
-type waitingJob struct {
-	job    int32
-	demand demand
-}
+type waitingJob struct{ job, rank, demand int32 }
 
 // turnPicos is about how long Linux lets a process run if another one wants the
 // processor.
@@ -39,7 +37,9 @@ func newTurns(cores int, handing int64) *turns {
 func (t *turns) queue(id int32, d *demand) {
 	core := d.rank % int32(len(t.cores))
 	k := &t.cores[core]
-	k.waiting = append(k.waiting, waitingJob{id, *d})
+	kept := t.demands.take()
+	*t.demands.at(kept) = *d
+	k.waiting = append(k.waiting, waitingJob{id, d.rank, kept})
 	t.list(core)
 }
 
@@ -64,15 +64,17 @@ func (t *turns) settle(c *Cluster) {
 		i := k.choose(c.now)
 		w := k.waiting[i]
 		k.waiting = append(k.waiting[:i], k.waiting[i+1:]...)
-		if w.demand.rank != k.last {
+		d := t.demands.at(w.demand)
+		if w.rank != k.last {
 			if k.last >= 0 {
-				w.demand.alpha += t.handing
+				d.alpha += t.handing
 			}
-			k.last, k.since = w.demand.rank, c.now
+			k.last, k.since = w.rank, c.now
 		}
 		k.busy = true
 		c.jobs.at(w.job).core = core + 1
-		c.start(w.job, &w.demand)
+		c.start(w.job, d)
+		t.demands.give(w.demand)
 	}
 	t.idle = t.idle[:0]
 }
@@ -83,7 +85,7 @@ func (k *turn) choose(now int64) int {
 		return 0
 	}
 	for i := range k.waiting {
-		if k.waiting[i].demand.rank == k.last {
+		if k.waiting[i].rank == k.last {
 			return i
 		}
 	}
