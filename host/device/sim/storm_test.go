@@ -166,6 +166,9 @@ func (p *storm) message(from, to thread, n int64) {
 	// A signal behind the one must not be what the other waits for.
 	p.prepare(from, sent)
 	p.prepare(to, taken)
+	if from == to { // nothing may come between the two
+		p.part(from, []int{src, dst})
+	}
 	p.add(from, sent)
 	p.add(to, taken)
 	copy(p.bytes(dst)[:n], p.bytes(src))
@@ -207,13 +210,20 @@ func (p *storm) add(at thread, c command) {
 	c.stream = at.stream
 	message := c.o.Kind == op.Send || c.o.Kind == op.Recv
 	p.prepare(at, c)
-	if message && slices.ContainsFunc(c.blocks, func(b int) bool { return slices.Contains(p.talk[at], b) }) {
-		// Messages that follow one another have no order among them.
-		p.append(at, command{stream: at.stream, o: signal(at.rank, 1000, 1)})
+	if message {
+		p.part(at, c.blocks)
 	}
 	p.append(at, c)
 	if message {
 		p.talk[at] = append(p.talk[at], c.blocks...)
+	}
+}
+
+// part ends a thread's run of messages, which have no order among them, if one
+// has touched any of the blocks.
+func (p *storm) part(at thread, blocks []int) {
+	if slices.ContainsFunc(blocks, func(b int) bool { return slices.Contains(p.talk[at], b) }) {
+		p.append(at, command{stream: at.stream, o: signal(at.rank, 1000, 1)})
 	}
 }
 
