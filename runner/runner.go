@@ -96,8 +96,9 @@ type Result struct {
 	Verified       *bool               // nil if nothing was verified
 	Digests        map[string][]string // name -> one for each rank, "" where a rank has none
 	Wall           time.Duration
-	GuestPeakBytes []int64      // linear memory of each rank's guest
-	Remove         func() error // removes the run directory unless it is to be kept
+	GuestPeakBytes []int64       // linear memory of each rank's guest
+	Logs           []*flight.Log // of each rank of a simulated run whose records are in this process until Remove; else nil, and they are in RunDir
+	Remove         func() error  // removes the run directory unless it is to be kept
 
 	// Simulation says what a simulated run stands for; nil of a real one.
 	Simulation *Simulation

@@ -316,8 +316,8 @@ func (s *simulator) shut() {
 	}
 }
 
-// conclude fills in the result and writes the flight files, whose disk may be
-// full.
+// conclude fills in the result and, for a run that is kept, writes the flight
+// files, whose disk may be full.
 func (s *simulator) conclude(result *Result) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -329,6 +329,10 @@ func (s *simulator) conclude(result *Result) (err error) {
 	if result.Simulation.Phantoms && (result.Verified == nil || *result.Verified) {
 		result.Verified = nil // what had no bytes was not looked at
 	}
+	if !s.config.Keep && !s.stuck {
+		s.keepInMemory(result)
+		return nil
+	}
 	for _, r := range s.ranks {
 		write := r.recorder.Close
 		if s.stuck {
@@ -339,6 +343,29 @@ func (s *simulator) conclude(result *Result) (err error) {
 		}
 	}
 	return err
+}
+
+// keepInMemory leaves the records where they are: thousands of files that are
+// removed at once would take longer than their ranks. They are written if the
+// run is to be kept after all.
+func (s *simulator) keepInMemory(result *Result) {
+	for _, r := range s.ranks {
+		result.Logs = append(result.Logs, r.recorder.Log())
+	}
+	remove, keep := result.Remove, result.Keep
+	result.Remove = func() error {
+		s.discard()
+		return remove()
+	}
+	result.Keep = func() (dir string, err error) {
+		for _, r := range s.ranks {
+			if e := r.recorder.Save(); err == nil {
+				err = e
+			}
+		}
+		dir, e := keep()
+		return dir, cmp.Or(err, e)
+	}
 }
 
 // discard gives the recorders of ranks back that will not run.

@@ -55,6 +55,16 @@ func Open(dir string) (*Run, error) {
 	return r, nil
 }
 
+// Of reads the records of a run whose recorders are in this process, one of each
+// rank, in their order. It is good for as long as they are.
+func Of(logs []*flight.Log) *Run {
+	r := &Run{ranks: make(map[int]bool), logs: slices.Clone(logs), size: len(logs)}
+	for _, log := range logs {
+		r.ranks[log.Rank] = true
+	}
+	return r
+}
+
 // open adds one file. The rank in its name, that in its header and the size
 // that the other files give must agree.
 func (r *Run) open(path string) error {

@@ -217,7 +217,7 @@ func (s *state) conclude(ctx context.Context, o *runOptions, path string, result
 	}
 	r := newReport(path, result)
 	r.TraceParent = o.outputs.traceParent(s)
-	run, err := traces.Open(result.RunDir)
+	run, err := recordsOf(result)
 	if err != nil {
 		if len(o.outputs) > 0 || o.outputs.wantsOTLP(s.env) {
 			s.warn("nothing to export: %v", err)
@@ -240,6 +240,14 @@ func (s *state) conclude(ctx context.Context, o *runOptions, path string, result
 		r.keep(s, result.RunDir, o.silent || len(failed) > 0)
 	}
 	return exitCode(r.ExitCode)
+}
+
+// recordsOf are the records of a run: in its directory, or in this process.
+func recordsOf(result *runner.Result) (*traces.Run, error) {
+	if result.Logs != nil {
+		return traces.Of(result.Logs), nil
+	}
+	return traces.Open(result.RunDir)
 }
 
 // rescue keeps the run directory of a run that could not be written out, says
