@@ -120,10 +120,11 @@ func (r *report) write(s *state, o *runOptions) error {
 	return err
 }
 
-// verdictHints are what to do about verdicts of which a flag may be the cause.
+// verdictHints are what to do about verdicts.
 var verdictHints = map[string]string{
-	runner.KindLimit:   "--memory raises the limit of a workflow's own memory, --buffer-memory that of its buffers",
-	runner.KindTimeout: "--timeout raises the limit of the run, --op-timeout that of one operation",
+	runner.KindLimit:    "--memory raises the limit of a workflow's own memory, --buffer-memory that of its buffers",
+	runner.KindDeadlock: "`ccrun check`, with the same workflow and arguments, looks for the cause",
+	runner.KindTimeout:  "--timeout raises the limit of the run, --op-timeout that of one operation",
 }
 
 // indentMore sets the lines after the first one off.
