@@ -33,12 +33,13 @@ func (p *Plan) Fit() Numbers {
 	n.Wake = atLeastZero(p.secs(one, 0) - n.Op - n.Call)
 	n.Signal = atLeastZero(p.secs(pingPong, 0)-n.round())/(2*hops) - n.Op
 	if len(p.times) > 1 {
-		// In a step a core carries out the copies of two ranks. If they do not wait
-		// for each other, as on a single core, one of them is ahead by a step, and
-		// the core goes from one to the other once, else to and fro.
+		// In a step a core carries out the copies of two ranks, and raises flags
+		// when nobody else has anything to do. It goes from one to the other and
+		// back; on a single core one of them is always ahead by a step, and it goes
+		// from one to the other once.
 		turns := float64(min(p.Cores, 2))
 		step := (script.Median(p.times[1][0]) - n.round()) / hops
-		n.Switch = atLeastZero(step-2*n.Op) / turns
+		n.Switch = atLeastZero(step-4*n.Op) / turns
 	}
 	n.Signal = atLeastZero(n.Signal)
 	n.Pattern = significant(fillBytes / max(p.secs(fill, fillBytes)-n.round()-n.Op, 1e-9))

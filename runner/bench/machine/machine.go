@@ -82,7 +82,7 @@ func NewPlan(cores int, quick bool) *Plan {
 	p.Scripts = []*script.Script{p.apart()}
 	if crowd := 2 * cores; crowd <= crowdedMax {
 		s := &script.Script{Ranks: crowd}
-		s.Pieces = []script.Piece{{Bytes: 2 * smallBytes, Samples: 6, Rounds: 20, Lists: steps(crowd)}}
+		s.Pieces = []script.Piece{{Bytes: 2 * smallBytes, Samples: 20, Rounds: 20, Lists: steps(crowd)}}
 		p.Scripts = append(p.Scripts, s)
 	}
 	p.times = make([][][]float64, len(p.Scripts))
@@ -100,9 +100,9 @@ func (p *Plan) apart() *script.Script {
 		s.Pieces = append(s.Pieces, script.Piece{Bytes: max(bytes, 2*smallBytes), Samples: samples, Rounds: rounds, Lists: p.lists(k, bytes)})
 	}
 	for _, k := range []kind{nothing, one, many, pingPong} {
-		add(k, 0, 6, 100)
+		add(k, 0, 20, 100)
 	}
-	add(fill, fillBytes, 4, rounds(fillBytes))
+	add(fill, fillBytes, 10, rounds(fillBytes))
 	for _, bytes := range p.sizes {
 		for _, k := range []kind{alone, local, fetch, reduce} {
 			add(k, bytes, 4, rounds(bytes))
@@ -176,15 +176,18 @@ func bounce(rank int) []script.Op {
 }
 
 // steps is what rings consist of, without the bytes: every rank pulls a little
-// from the previous one and waits until that has done the same.
+// from the previous one, and goes on when both neighbours have done the same.
 func steps(ranks int) [][]script.Op {
 	lists := make([][]script.Op, ranks)
 	for rank := range lists {
+		prev, next := (rank+ranks-1)%ranks, (rank+1)%ranks
 		for i := range uint64(hops) {
+			at := func(k op.Kind, peer int, slot uint32) script.Op {
+				return script.Op{Kind: k, Peer: peer, Slot: slot, Value: i + 1, Raise: hops}
+			}
 			lists[rank] = append(lists[rank],
 				script.Op{Kind: op.Get, Dst: script.Place{Offset: smallBytes}, Src: script.Place{Of: script.Prev}, Bytes: smallBytes},
-				script.Op{Kind: op.Signal, Peer: (rank + 1) % ranks, Value: i + 1, Raise: hops},
-				script.Op{Kind: op.Wait, Peer: (rank + ranks - 1) % ranks, Value: i + 1, Raise: hops})
+				at(op.Signal, next, 0), at(op.Signal, prev, 1), at(op.Wait, prev, 0), at(op.Wait, next, 1))
 		}
 	}
 	return lists
