@@ -2,7 +2,6 @@ package html_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
@@ -182,21 +181,6 @@ func compareColumns(t *testing.T, b *bytes.Buffer, numbers []uint64, differences
 	if b.Len() != 0 {
 		t.Fatalf("%d bytes are left over", b.Len())
 	}
-}
-
-// payload unpacks the data of a page.
-func payload(t *testing.T, path string) []byte {
-	t.Helper()
-	text := element(t, readFile(t, path), `<script id="payload" type="application/octet-stream">`, "</script>")
-	reader, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
 }
 
 // TestPageNotes shows what a simulated run stands for, as text.

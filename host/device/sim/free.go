@@ -79,11 +79,11 @@ func (c *Cluster) sleepUntilChange(limit time.Duration) {
 	c.changed.Wait()
 }
 
-// announce wakes all that wait. Taking the lock first, it cannot come between
-// somebody's last look and its wait.
+// announce wakes all that wait. With the lock, it cannot come between somebody's
+// last look and its wait.
 func (c *Cluster) announce() {
 	c.mu.Lock()
-	c.mu.Unlock() //nolint:staticcheck // nothing is to be done under it
+	defer c.mu.Unlock()
 	c.changed.Broadcast()
 }
 

@@ -214,7 +214,7 @@ func TestMovedSumsUp(t *testing.T) {
 		}
 	}
 	for len(flows) > 0 {
-		now = finishFirst(&n, &flows)
+		finishFirst(&n, &flows)
 	}
 	for l := range want {
 		if flows, moved := n.Load(Link(l)); flows != 0 || !near(moved, want[l], want[l]) {
@@ -365,7 +365,7 @@ func TestSameCallsSameResults(t *testing.T) {
 		}
 		return text
 	}
-	if run() != run() {
+	if first, second := run(), run(); first != second {
 		t.Error("two runs differ")
 	}
 }
