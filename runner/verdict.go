@@ -82,6 +82,9 @@ func describeWait(w flight.Wait) string {
 	case op.Send:
 		return fmt.Sprintf("send: wait for rank %d to receive on channel %d", w.Peer, w.Slot)
 	case op.Barrier:
+		if w.Peer < 0 {
+			return fmt.Sprintf("barrier %d: all ranks have entered it, and it is about to end", w.Value)
+		}
 		return fmt.Sprintf("barrier %d: wait for rank %d, which has entered %d", w.Value, w.Peer, w.Seen)
 	case op.ShareLookup:
 		return fmt.Sprintf("share_lookup: wait for rank %d to publish %q, epoch %d", w.Peer, w.Name, w.Value)

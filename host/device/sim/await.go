@@ -12,6 +12,9 @@ import (
 func (c *Cluster) Sleep(rank int, nanos int64) error {
 	d := c.devices[rank]
 	defer d.leave(d.enter())
+	if err := d.abortError(); err != nil {
+		return err
+	}
 	d.wait = guestWait{kind: op.None}
 	return d.await(max(0, time.Duration(nanos)))
 }
@@ -64,7 +67,7 @@ func (d *Device) wake() {
 
 // resume is the event that a rank's own time has come.
 func (d *Device) resume(at int64) {
-	if d.waiting && d.wait.kind == op.None && d.until == at {
+	if d.waiting && d.wait.kind == op.None && d.until <= at {
 		d.wake()
 	}
 }
@@ -107,7 +110,7 @@ const timeMax = 1 << 62
 // later is the instant so long after another.
 func later(from int64, nanos int64) int64 {
 	if nanos > (timeMax-from)/picosPerNano {
-		return timeMax
+		return max(from, timeMax)
 	}
 	return from + nanos*picosPerNano
 }
@@ -143,6 +146,9 @@ func (d *Device) await(timeout time.Duration) error {
 	}
 	if c.now > from { // else it was over before the thread had come to wait
 		d.host = max(d.host, c.now+c.machine.wakePicos())
+	}
+	if d.wait.kind != op.None && d.satisfied() {
+		return nil // what came before the abort, or at the last instant
 	}
 	if d.expired {
 		d.looked()

@@ -117,7 +117,7 @@ const (
 	evSignal                // letter: a signal arrives
 	evResume                // rank: its own time has come
 	evTimeout               // rank: its wait is over
-	evBarrier               // number of the barrier, mod 2^32
+	evBarrier               // nothing: the first barrier that is not over ends
 	evCall                  // job: a call is complete
 )
 

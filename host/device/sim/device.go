@@ -196,7 +196,11 @@ func (d *Device) Barrier(timeout time.Duration) error {
 	c.arrive(d.barriers)
 	d.wait = guestWait{kind: op.Barrier, target: d.barriers, peer: -1}
 	if err := d.await(timeout); err != nil {
-		return fmt.Errorf("barrier %d: rank %d has entered %d: %w", d.barriers, c.laggard(d.barriers), c.entered(d.barriers), err)
+		rank, entered := c.laggard(d.barriers)
+		if rank < 0 {
+			return fmt.Errorf("barrier %d: all ranks have entered it: %w", d.barriers, err)
+		}
+		return fmt.Errorf("barrier %d: rank %d has entered %d: %w", d.barriers, rank, entered, err)
 	}
 	return nil
 }
@@ -215,34 +219,34 @@ func (c *Cluster) arrive(number uint64) {
 	}
 	r := &c.rounds[at]
 	if r.entered++; r.entered == c.ranks {
-		c.plan(c.now+c.machine.barrierPicos(), evBarrier, uint32(number))
+		c.plan(c.now+c.machine.barrierPicos(), evBarrier, 0)
 	}
 }
 
-// pass ends a barrier.
-func (c *Cluster) pass(uint64) {
+// pass ends the barrier whose turn it is: they end in the order in which the
+// last rank has come to them.
+func (c *Cluster) pass() {
 	c.passed++
 	c.rounds = c.rounds[1:]
 	c.pokeAll()
 }
 
-// entered is how many ranks have entered a barrier that is not over.
-func (c *Cluster) entered(number uint64) int {
-	if at := number - c.passed - 1; at < uint64(len(c.rounds)) {
-		return c.rounds[at].entered
+// laggard is the first rank that has not entered a barrier, and how many it has.
+// It is -1 if all have, and the barrier is over or about to be.
+func (c *Cluster) laggard(number uint64) (rank int, entered uint64) {
+	if number <= c.passed {
+		return -1, number
 	}
-	return 0
-}
-
-// laggard is the first rank that has not entered a barrier which is not over.
-func (c *Cluster) laggard(number uint64) int {
 	r := &c.rounds[number-c.passed-1]
 	for ; r.behind < c.ranks; r.behind++ {
-		if d := c.devices[r.behind]; d == nil || d.barriers < number {
-			return r.behind
+		switch d := c.devices[r.behind]; {
+		case d == nil:
+			return r.behind, 0
+		case d.barriers < number:
+			return r.behind, d.barriers
 		}
 	}
-	return -1
+	return -1, number
 }
 
 // Delay makes operations take longer, on purpose.

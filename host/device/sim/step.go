@@ -48,7 +48,7 @@ func (c *Cluster) step() bool {
 	case evTimeout:
 		c.devices[e.Target].expire(e.At)
 	case evBarrier:
-		c.pass(uint64(e.Target))
+		c.pass()
 	case evCall:
 		c.callDone(int32(e.Target))
 	}

@@ -38,10 +38,7 @@ func (d *Device) guestWaits() flight.Wait {
 	case w.stream != nil:
 		out.Peer, out.Slot = -1, uint32(w.stream.number)
 	case w.kind == op.Barrier:
-		out.Peer = c.laggard(w.target)
-		if peer := c.devices[out.Peer]; peer != nil {
-			out.Seen = peer.barriers
-		}
+		out.Peer, out.Seen = c.laggard(w.target)
 	case w.joined != nil:
 		out.Peer, out.Name = w.joined.missing(), "communicator "+w.joined.name
 	}

@@ -1,7 +1,8 @@
 package nccl
 
-// The numbers of two machines as the presets have them, with sources; here so
-// that the model's own tests do not change with a preset.
+// The numbers of two machines much as the presets have them, with sources; here
+// so that the model's own tests do not change with a preset. The host's 5 us are
+// in the overhead.
 
 func nccls(base, hop, netHop, fraction Protocols) Way { return Way{base, hop, netHop, fraction} }
 
@@ -23,7 +24,7 @@ func hopper() *Params {
 }
 
 // blackwell is eight GPUs with NVSwitch and 400 Gbit/s of EFA each, where only
-// Simple is used between nodes.
+// Simple is used between nodes, as older plugins have it.
 func blackwell() *Params {
 	const us, gb = 1e-6, 1e9
 	return &Params{

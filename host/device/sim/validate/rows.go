@@ -48,9 +48,9 @@ func inGroup(group string, all ...row) []row {
 const stasH200 = "ml-engineering (stas00), 8 x H200, NCCL 2.27.7 under torch, 2026-08"
 
 func hopperRows() []row {
-	gathered := allReduceRow("h200", 8, 16*gib, 361, "16 GiB", "", stasH200)
+	gathered := allReduceRow("h200", 8, 16*gib, 361, "16 GiB", "nccl.bandwidth", stasH200)
 	gathered.what, gathered.simulate = "all_gather 16 GiB", collective(op.AllGather, 8, 16*gib)
-	scattered := allReduceRow("h200", 8, 16*gib, 363, "16 GiB", "", stasH200)
+	scattered := allReduceRow("h200", 8, 16*gib, 363, "16 GiB", "nccl.bandwidth", stasH200)
 	scattered.what, scattered.simulate = "reduce_scatter 16 GiB", collective(op.ReduceScatter, 8, 16*gib)
 	return inGroup("NCCL on 8 H200, busbw",
 		allReduceRow("h200", 8, 128*kib, 5.73, "128 KiB", "nccl.overhead", stasH200),
@@ -58,10 +58,14 @@ func hopperRows() []row {
 		allReduceRow("h200", 8, 16*mib, 220, "16 MiB", "nccl.nvls.latency", stasH200),
 		allReduceRow("h200", 8, 256*mib, 436, "256 MiB", "", stasH200),
 		allReduceRow("h200", 8, 4*gib, 473, "4 GiB", "nccl.nvls.bandwidth", stasH200),
-		allReduceRow("h200", 8, 16*gib, 480, "16 GiB", "", "Azure's benchmark guide, 8 H200: 480.0; ml-engineering (stas00): up to 482"),
+		allReduceRow("h200", 8, 16*gib, 480, "16 GiB", "nccl.nvls.bandwidth", "Azure's benchmark guide, 8 H200: 480.0; ml-engineering (stas00): up to 482"),
 		gathered, scattered,
 	)
 }
+
+// bare is NCCL's calls one behind the other, as nccl-tests has them: no
+// framework, and what the thread does is hidden behind the call before.
+var bare = []string{"nccl.overhead=0us", "host.call=0us", "host.wake=0us"}
 
 const stasB200 = "ml-engineering (stas00), 4 x 8 B200 with EFA, under torch"
 
@@ -83,8 +87,12 @@ func otherRows() []row {
 		}
 		return r
 	}
-	const bare = "nccl.overhead=0us"
-	fourNodes := allReduceRow("h200", 32, 16*gib, 365, "16 GiB on 4 x 8 H200, rings only", "", "ml-engineering (stas00), 4 x 8 H200 with EFA")
+	twoNodes := func(name string, bytes int64, us float64, fitted string) row {
+		r := small("b200-efa", "all_reduce "+name+", 2 x 8 B200 with EFA, bare", op.AllReduce, bytes, us, "nccl-tests on 2 x p6-b200, dstack PR 3961", bare...)
+		r.fitted, r.simulate = fitted, collectiveMicros(op.AllReduce, 16, bytes)
+		return r
+	}
+	fourNodes := allReduceRow("h200", 32, 16*gib, 365, "16 GiB on 4 x 8 H200, rings only", "nccl.bandwidth", "ml-engineering (stas00), 4 x 8 H200 with EFA")
 	fourNodes.set = []string{"nccl.nvls.nodes=1"}
 	unpromised := func(r row) row {
 		r.bound = 0
@@ -102,18 +110,21 @@ func otherRows() []row {
 			unpromised(allReduceRow("h100", 32, 8*gib, 320, "8 GiB on 4 x 8 H100, RoCE", "", roce)),
 		),
 		inGroup("NCCL on small vectors, whole operation",
-			small("h100", "all_reduce 8 B, 8 GPUs, bare", op.AllReduce, 8, 12.5, "nccl-tests on an H20 node, DeepEP issue 303 (8 ranks presumed)", bare),
-			small("h100", "all_gather 32 B, 8 GPUs, bare", op.AllGather, 32, 10.5, "nccl-tests on an H20 node, DeepEP issue 303 (8 ranks presumed)", bare),
+			small("h100", "all_reduce 8 B, 8 GPUs, bare", op.AllReduce, 8, 12.5, "nccl-tests on an H20 node, DeepEP issue 303 (8 ranks presumed)", bare...),
+			small("h100", "all_gather 32 B, 8 GPUs, bare", op.AllGather, 32, 10.5, "nccl-tests on an H20 node, DeepEP issue 303 (8 ranks presumed)", bare...),
 			small("h100", "all_reduce 64 KiB, 8 H100", op.AllReduce, 64*kib, 28.5, "Azure's benchmark guides, H100 and H200: 26 to 31 us up to 256 KiB"),
 			small("a100", "all_reduce 8 B, 8 A100", op.AllReduce, 8, 43, "Azure's benchmark guide, A100, NCCL 2.18"),
 			small("b200", "all_reduce 8 B, 8 B200", op.AllReduce, 8, 50, "ml-engineering (stas00), 8 B200 under torch: about 50 us"),
+			twoNodes("8 B", 8, 50.6, "nccl.tree.nethop.ll"),
+			twoNodes("256 B", 256, 57.1, ""),
 		),
 	)
 }
 
 // The rows of kernels and libraries change what their kernels do otherwise
-// than the preset's copies and reductions; README.md says why.
-var sglangKernel = []string{"launch.kernel=1.9us", "launch.copy=0us", "launch.engines=1024", "link.nvlink.kernel=70GB/s", "link.nvlink.bandwidth=70GB/s"}
+// than the preset's copies and reductions; README.md says why. Their schedules
+// are one launch or a captured graph, so a thread's calls cost nothing.
+var sglangKernel = []string{"host.call=0us", "host.wake=0us", "launch.kernel=1.9us", "launch.copy=0us", "launch.engines=1024", "link.nvlink.kernel=70GB/s", "link.nvlink.bandwidth=70GB/s"}
 
 const sglang = "SGLang PR 2904, one- and two-shot all-reduce over CUDA IPC on H100"
 
@@ -121,7 +132,7 @@ const sglang = "SGLang PR 2904, one- and two-shot all-reduce over CUDA IPC on H1
 // four and below 256 KiB for eight, else two.
 func smallRows() []row {
 	fitted := map[string]string{
-		"512 B, 2 GPUs": "launch.kernel", "512 B, 8 GPUs": "launch.signal", "1 MiB, 2 GPUs": "link.nvlink.kernel",
+		"512 B, 2 GPUs": "launch.kernel", "512 B, 4 GPUs": "link.nvlink.latency", "512 B, 8 GPUs": "launch.signal", "1 MiB, 2 GPUs": "link.nvlink.kernel",
 	}
 	var all []row
 	for _, size := range []struct {
@@ -150,7 +161,7 @@ func smallRows() []row {
 
 // lowLatencyKernel is a kernel of all multiprocessors that counts, casts and
 // meets itself before it sends, and whose threads store to peers.
-var lowLatencyKernel = []string{"launch.kernel=14us", "launch.copy=0us", "launch.engines=1024"}
+var lowLatencyKernel = []string{"host.call=0us", "host.wake=0us", "launch.kernel=14us", "launch.copy=0us", "launch.engines=1024"}
 
 const (
 	deepEP = "DeepEP's README, low latency on H800 with a 400 Gbit/s NIC each: 128 tokens, hidden 7168, top-8"
@@ -168,10 +179,10 @@ func expertRows() []row {
 	for _, c := range []struct {
 		ranks             int
 		dispatch, combine float64
-		fitted            string
-	}{{8, 77, 114, "launch.kernel"}, {32, 155, 273, ""}, {128, 192, 369, ""}} {
-		add(fmt.Sprintf("DeepEP V1 dispatch, %d GPUs", c.ranks), "h800", "us", c.dispatch, c.fitted, deepEP, expertMicros(deepEPDispatch, c.ranks))
-		add(fmt.Sprintf("DeepEP V1 combine, %d GPUs", c.ranks), "h800", "us", c.combine, "", deepEP, expertMicros(deepEPCombine, c.ranks))
+		fitted            [2]string
+	}{{8, 77, 114, [2]string{"launch.kernel", "what is staged"}}, {32, 155, 273, [2]string{}}, {128, 192, 369, [2]string{}}} {
+		add(fmt.Sprintf("DeepEP V1 dispatch, %d GPUs", c.ranks), "h800", "us", c.dispatch, c.fitted[0], deepEP, expertMicros(deepEPDispatch, c.ranks))
+		add(fmt.Sprintf("DeepEP V1 combine, %d GPUs", c.ranks), "h800", "us", c.combine, c.fitted[1], deepEP, expertMicros(deepEPCombine, c.ranks))
 	}
 	add("NCCL EP dispatch, 8 GPUs", "h100", "GB/s", 224.3, "", ncclEP, expertRate(ncclEPDispatch, 8))
 	add("NCCL EP combine, 8 GPUs", "h100", "GB/s", 185.2, "", ncclEP, expertRate(ncclEPCombine, 8))
