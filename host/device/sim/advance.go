@@ -34,10 +34,21 @@ func (s *stream) advance() {
 
 // early reports whether an operation can be carried out before its time has
 // come, because nobody can tell: a wait, whose slot only grows, and a signal,
-// which leaves at its time whenever that is known. Only what follows them must
-// keep to the time, so something has to follow.
+// which leaves at its time whenever that is known. That is not so where it takes
+// its rank's turn on a core, nor if the rank waits for it. Only what follows them
+// must keep to the time, so something has to follow.
+//
+// A signal leaves at its time even if its device is closed, or its stream fails,
+// before that.
 func (s *stream) early(t *task) bool {
-	return (t.kind == op.Wait || t.kind == op.Signal) && s.head+1 < s.tail && s.device.longer == nil
+	d := s.device
+	switch {
+	case t.kind != op.Wait && t.kind != op.Signal, s.head+1 >= s.tail, d.longer != nil:
+		return false
+	case t.kind == op.Signal && d.shares:
+		return false
+	}
+	return !(d.waiting && d.wait.stream == s && s.head+1 >= d.wait.target)
 }
 
 // glance reads a little of the operations behind the head. With thousands of

@@ -35,7 +35,9 @@ func (a *allocation) phantom() bool { return a.data == nil && a.bytes > 0 }
 // it.
 func (a *allocation) haunt() {
 	if a.data != nil && a.bytes > 0 {
-		a.of.real -= a.bytes
+		if !a.freed { // else it has been counted off
+			a.of.hold(-a.bytes)
+		}
 		a.data = nil
 	}
 }
@@ -187,7 +189,14 @@ func (m *memory) find(number uint32) (at int, ok bool) {
 	return slices.BinarySearchFunc(m.live, number, func(a *allocation, number uint32) int { return cmp.Compare(a.number, number) })
 }
 
+// hold counts bytes that hold data.
+func (m *memory) hold(bytes int64) {
+	m.real += bytes
+	m.cluster.realHeld += bytes
+}
+
 func (m *memory) close() {
+	m.cluster.realHeld -= m.real
 	for _, a := range m.live {
 		a.freed, a.data = true, nil
 		m.cluster.touched -= a.touched()
@@ -211,12 +220,16 @@ func (d *Device) Alloc(bytes int64) (op.Buffer, error) {
 	if m.open == maxBuffers {
 		return nil, fmt.Errorf("%d buffers: %w", maxBuffers, device.ErrTooMany)
 	}
+	data := m.holdsData(bytes)
+	if c := m.cluster; data && bytes > c.realMost-c.realHeld {
+		return nil, fmt.Errorf("%d bytes of data (%d of %d in use by all ranks together): %w", bytes, c.realHeld, c.realMost, device.ErrNoMemory)
+	}
 	d.charge()
 	m.next++
 	a := &allocation{of: m, number: m.next, bytes: bytes, name: fmt.Sprintf("buffer %d", m.next)}
-	if m.holdsData(bytes) {
+	if data {
 		a.data = make([]byte, bytes)
-		m.real += bytes
+		m.hold(bytes)
 		m.realTotal += bytes
 	} else {
 		m.phantomTotal += bytes
@@ -259,7 +272,7 @@ func (d *Device) Free(buf op.Buffer) error {
 	m.used -= a.bytes
 	m.cluster.touched -= a.touched()
 	if a.data != nil {
-		m.real -= a.bytes
+		m.hold(-a.bytes)
 	}
 	if at, ok := m.find(a.number); ok {
 		m.live = slices.Delete(m.live, at, at+1)

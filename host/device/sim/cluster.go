@@ -39,7 +39,8 @@ type Options struct {
 	Seed   uint64
 	// RealBytes is how many bytes of buffers all ranks together may have that
 	// hold data, each rank its share: buffers past it are phantoms, but for small
-	// ones. -1 is no limit, and of 0 not even small ones hold data.
+	// ones. -1 is no limit, and of 0 not even small ones hold data. Whatever it
+	// says, half of this computer's memory and 64 GiB are the most that there is.
 	RealBytes int64
 	// GivenUp is called by Run when the run is given up, since somebody has called
 	// Abort or, with a [*Deadlock] as the cause, since no rank can go on: where no
@@ -58,6 +59,8 @@ type Cluster struct {
 	seed      uint64
 	ranks     int
 	realBytes int64  // of one rank, -1 for no limit
+	realMost  int64  // of all ranks together, whatever that says
+	realHeld  int64  // bytes of all ranks' buffers that hold data
 	turns     *turns // of ranks that share processor cores, nil if none do
 	touched   int64  // on processor cores: bytes of ranks' buffers that operations have touched
 
@@ -130,8 +133,9 @@ func New(o Options) (*Cluster, error) {
 		preset: o.Preset, seed: o.Seed, ranks: o.Ranks, realBytes: o.RealBytes, givenUp: o.GivenUp, between: o.Between,
 		devices: make([]*Device, o.Ranks), comms: make(map[string]*group),
 	}
+	c.realMost = realMost()
 	if c.realBytes > 0 {
-		c.realBytes /= int64(o.Ranks)
+		c.realBytes = min(c.realBytes, c.realMost) / int64(o.Ranks)
 	}
 	c.changed = sync.NewCond(&c.mu)
 	c.store.init()

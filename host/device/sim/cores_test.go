@@ -35,6 +35,11 @@ var coreTimes = []struct {
 	{"keep the core", 2, 4, "0 copy 1048576; 0 copy 1048576; 2 copy 1048576", "1502000 0 2505000 0"},
 	{"give it away to wait", 2, 4, "0 copy 1048576; 0 wait 2 1; 0 copy 1048576; 2 copy 1048576; 2 signal 0 1", "2509000 0 2005000 0"},
 	{"a turn ends", 2, 4, "0 fill 1048576; 0 fill 1048576; 2 copy 1048576", "9007000 0 5004000 0"},
+	// A signal waits for its rank's turn, whether something follows it or not.
+	{"a signal's turn", 2, 4, "0 fill 1048576; 2 signal 1 1; 1 wait 2 1", "4001000 4005000 4004000 0"},
+	{"a signal's turn before another", 2, 4, "0 fill 1048576; 2 signal 1 1; 2 signal 3 1; 1 wait 2 1", "4001000 4005000 4005000 0"},
+	{"a signal's turn before a wait", 2, 4, "0 fill 1048576; 2 signal 1 1; 2 wait 1 1; 1 wait 2 1; 1 signal 2 1", "4001000 4006000 4007000 0"},
+	{"a signal of a core of its own", 2, 2, "0 fill 1048576; 0 signal 1 1; 0 signal 1 2; 1 wait 0 1", "4003000 4003000"},
 	// Rank 3, the last to share its memory, waits for nobody's.
 	{"another core", 2, 4, "0 copy 1048576; 1 copy 1048576; 3 copy 1048576", "1001000 2004000 0 1001000"},
 }

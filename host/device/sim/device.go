@@ -36,6 +36,7 @@ type Device struct {
 	limited  bool  // the wait ends at until
 	expired  bool  // it has
 	recorded bool  // some operations leave records
+	shares   bool  // its operations wait for turns on a core
 	until    int64 // when the wait ends, or the rank's own time has come
 
 	wait        guestWait
@@ -82,6 +83,7 @@ func (c *Cluster) Open(o device.Config) (device.Device, error) {
 	d := &c.slabs.devices.take(1, c.ranks)[0]
 	d.cluster, d.rank, d.recorder, d.opTimeout = c, o.Rank, o.Recorder, o.OpTimeout
 	d.slots, d.mail, d.alarm = make(map[uint64]*slot), make(map[uint64]*channel), -1
+	d.shares = c.machine.shares(o.Rank)
 	d.memory.init(c, o.MemoryBytes)
 	c.devices[o.Rank] = d
 	if c.opened++; c.meeting > 0 {

@@ -204,3 +204,16 @@ func TestNothingLeft(t *testing.T) {
 	}
 	t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
 }
+
+// TestSleepAfterAbort does not wait any more.
+func TestSleepAfterAbort(t *testing.T) {
+	cause := errors.New("the reason")
+	w := newWorld(t, sim.Options{Preset: tiny(t), Ranks: 2})
+	w.run(func(r *rank) {
+		if r.n == 0 {
+			w.ranks[0].Abort(cause)
+			r.is(w.Sleep(0, 1000), cause)
+			r.at(0)
+		}
+	})
+}

@@ -24,8 +24,11 @@ type machine interface {
 	barrierPicos() int64
 	callPicos() int64 // of a call, on the rank's own thread
 	wakePicos() int64 // until that thread goes on when its wait is over
-	// nodes is how many nodes ranks are on, of the world.
+	// node is the number of the node that a rank of the world is on.
 	node(rank int) int
+	// shares reports whether a rank's operations have to wait for turns on a core
+	// that it has not to itself.
+	shares(rank int) bool
 }
 
 // stepWork is a move of a call.

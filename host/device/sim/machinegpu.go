@@ -81,6 +81,7 @@ func newGPUs(c *Cluster) *gpus {
 }
 
 func (g *gpus) raisePicos() int64 { return g.signal }
+func (g *gpus) shares(int) bool   { return false }
 func (g *gpus) callPicos() int64  { return g.call }
 func (g *gpus) wakePicos() int64  { return g.wake }
 func (g *gpus) node(rank int) int { return int(g.ports[rank].node) }

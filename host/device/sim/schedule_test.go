@@ -158,6 +158,12 @@ func TestSleep(t *testing.T) {
 		s, b := r.stream(), r.alloc(10)
 		r.submit(s, move(op.Copy, view(b, 0), view(b, 5), 5))
 		r.must(s.Sync(device.Forever))
+		for range 3 { // past the end of time: no time passes
+			r.must(w.Sleep(0, math.MaxInt64))
+			r.must(w.Sleep(0, 1000))
+			r.submit(s, move(op.Copy, view(b, 0), view(b, 5), 5))
+			r.must(s.Sync(device.Forever))
+		}
 	})
 }
 

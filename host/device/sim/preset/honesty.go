@@ -76,6 +76,9 @@ func (p *Preset) bandLines() []string {
 	case len(p.Changed) > 0:
 		lines = append(lines, "validation: of the preset as it was, before anything was changed")
 	}
+	if isPath(p.Name) && slices.ContainsFunc(p.Validation, copied) {
+		lines = append(lines, "validation: as "+p.Name+" says; ccrun has not checked it")
+	}
 	for _, band := range p.Validation {
 		kind := "fitted"
 		if band.HeldOut {
@@ -88,6 +91,10 @@ func (p *Preset) bandLines() []string {
 	}
 	return lines
 }
+
+// copied reports whether a user's own file has a band from somewhere else than
+// ccrun calibrate, which measures the machine that it writes of.
+func copied(b Band) bool { return !strings.HasPrefix(b.Source, "ccrun calibrate") }
 
 // shortened keeps a line readable whatever a file calls its sources.
 func shortened(text string) string {
