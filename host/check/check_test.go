@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestRefusals shows schedules that make no sense.
@@ -24,6 +25,7 @@ func TestRefusals(t *testing.T) {
 		{bytes(Range{Off: math.MaxInt64, Bytes: 1}), "no such bytes"},
 		{Action{Kind: Join, Comm: "other"}, `not in communicator "other"`},
 		{Action{Kind: Join, Comm: "far"}, "there is no rank 7"},
+		{Action{Kind: Collective, Stream: 1, Calls: []Call{{Counts: &Counts{Sends: []int64{1, 1}, Recvs: []int64{1}}}}}, "2 and 1 counts for 2 ranks"},
 		{Action{Kind: Join, Comm: "twice"}, `rank 0 is twice in communicator "twice"`},
 	} {
 		s := &Schedule{
@@ -37,6 +39,26 @@ func TestRefusals(t *testing.T) {
 		if f := Explain(s); f != nil {
 			t.Errorf("%+v: explained as %s", c.action, f.Text())
 		}
+	}
+}
+
+// TestManyRanks holds that what many ranks do together costs each of them little
+// as long as nobody asks for more: looking at a rank's place among all for every
+// rank takes minutes.
+func TestManyRanks(t *testing.T) {
+	const size = 1 << 17
+	s := &Schedule{Ranks: make([]Rank, size), Comms: map[string][]int{}}
+	for rank := range size {
+		s.Comms["all"] = append(s.Comms["all"], rank)
+		s.Ranks[rank].Actions = []Action{{Kind: Join, Comm: "all"}, {Kind: Barrier}}
+	}
+	start := time.Now()
+	result, err := Check(s, 10)
+	if err != nil || result.States != 10 || len(result.Findings) > 0 {
+		t.Errorf("%v, %+v", err, result)
+	}
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("it took %v", took)
 	}
 }
 

@@ -42,6 +42,21 @@ func merge(known []uint32, m *moment) []uint32 {
 	return merged
 }
 
+// absorb is merge into what nobody else has yet, without a copy.
+func absorb(known []uint32, m *moment) []uint32 {
+	if m.chain < len(known) && known[m.chain] >= m.count {
+		return known
+	}
+	if more := max(len(m.known), m.chain+1) - len(known); more > 0 {
+		known = append(known, make([]uint32, more)...)
+	}
+	for i, count := range m.known {
+		known[i] = max(known[i], count)
+	}
+	known[m.chain] = max(known[m.chain], m.count)
+	return known
+}
+
 // adopt adds what is known to somebody, without a copy of it if that is all.
 func (m *moment) adopt(known []uint32) {
 	more, less := false, len(known) < len(m.known)

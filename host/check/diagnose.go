@@ -8,6 +8,13 @@ import (
 // explainMismatch says on what two ranks disagree.
 func (r *run) explainMismatch() Finding {
 	d := r.differ
+	if d.parts {
+		return Finding{
+			Cause:  CauseMismatchedCount,
+			Why:    fmt.Sprintf("in an exchange rank %d sends %d elements where rank %d receives %d", d.one.rank, d.sent, d.other.rank, d.received),
+			Places: []Place{place(d.one, "sends"), place(d.other, "receives")},
+		}
+	}
 	if d.oneCall == "" {
 		return Finding{
 			Cause:  CauseMismatchedCount,
@@ -16,7 +23,7 @@ func (r *run) explainMismatch() Finding {
 		}
 	}
 	if d.other.rank < d.one.rank {
-		d = &disagreement{d.other, d.one, d.otherCall, d.oneCall}
+		d = &disagreement{one: d.other, other: d.one, oneCall: d.otherCall, otherCall: d.oneCall}
 	}
 	return Finding{
 		Cause:  CauseMismatchedCall,

@@ -19,7 +19,8 @@
 //   - Several streams of a rank raise one slot, and a wait may be ended by
 //     either of them.
 //   - Several streams of a rank send, or receive, on one channel: messages are
-//     matched in the order in which the streams come to them.
+//     matched in the order in which the streams come to them, and one has waited
+//     for those that came before it at its end of the channel.
 //
 // Where several such places are open at a time, one is picked whose competitors
 // have all arrived (a persistent set, as in Flanagan and Godefroid, "Dynamic
@@ -51,6 +52,6 @@
 // time or on what a poll happened to see are taken as they were. What was seen
 // of a slot counts as a wait for that value. Limits of a device (the length of a
 // queue, the number of messages on their way) do not occur, nor do freed
-// buffers, time-outs, and calls that failed. Publishing a name twice and looking
-// it up where it is known already is no order, since no device sees it.
+// buffers, time-outs, and calls that failed. Of a name that is published twice
+// only the first time counts, since looking it up need not wait for the second.
 package check

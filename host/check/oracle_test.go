@@ -294,8 +294,13 @@ func (o *oracle) collective(st *oracleState, key, at [2]int) *oracleState {
 	}
 	for rank := range o.s.Ranks {
 		calls := o.calls(rank)
-		if number >= len(calls) || !st.entered[calls[number]] || o.callOf(calls[number]) != o.callOf(at) {
+		if number >= len(calls) || !st.entered[calls[number]] {
 			return nil
+		}
+		for other := range rank + 1 {
+			if !o.agree(calls[number], o.calls(other)[number]) {
+				return nil
+			}
 		}
 	}
 	n.left[at] = true
@@ -306,6 +311,18 @@ func (o *oracle) collective(st *oracleState, key, at [2]int) *oracleState {
 
 func (o *oracle) callOf(at [2]int) Call { return o.action(at).Calls[0] }
 
+// agree reports whether two ranks, or one by itself, call the same, and send
+// what is received.
+func (o *oracle) agree(one, other [2]int) bool {
+	a, b := o.callOf(one), o.callOf(other)
+	mine, theirs := a.Counts, b.Counts
+	a.Counts, b.Counts = nil, nil
+	if a != b || mine == nil {
+		return a == b
+	}
+	return mine.Sends[other[0]] == theirs.Recvs[one[0]] && theirs.Sends[one[0]] == mine.Recvs[other[0]]
+}
+
 func (o *oracle) hasMismatch(st *oracleState) bool {
 	for ch, sends := range st.sends {
 		for i := range min(len(sends), len(st.recvs[ch])) {
@@ -315,10 +332,10 @@ func (o *oracle) hasMismatch(st *oracleState) bool {
 		}
 	}
 	for one := range o.s.Ranks {
-		for other := range one {
+		for other := range one + 1 {
 			a, b := o.calls(one), o.calls(other)
 			for i := range min(len(a), len(b)) {
-				if st.entered[a[i]] && st.entered[b[i]] && o.callOf(a[i]) != o.callOf(b[i]) {
+				if st.entered[a[i]] && st.entered[b[i]] && !o.agree(a[i], b[i]) {
 					return true
 				}
 			}

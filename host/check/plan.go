@@ -65,13 +65,14 @@ type channelPlan struct {
 }
 
 type commPlan struct {
-	name    string
-	members []int
-	calls   [][]*step // by member, by number of the call
+	name     string
+	members  []int
+	memberOf map[int]int // by rank
+	calls    [][]*step   // by member, by number of the call
 }
 
 // member is a rank's number in the communicator.
-func (c *commPlan) member(rank int) int { return slices.Index(c.members, rank) }
+func (c *commPlan) member(rank int) int { return c.memberOf[rank] }
 
 // planner looks things up while the plan is made.
 type planner struct {
@@ -203,8 +204,12 @@ func (p *planner) comm(name string) int {
 				members = append(members, rank)
 			}
 		}
+		memberOf := make(map[int]int, len(members))
+		for member, rank := range members {
+			memberOf[rank] = member
+		}
 		p.commOf[name] = len(p.comms)
-		p.comms = append(p.comms, commPlan{name: name, members: members, calls: make([][]*step, len(members))})
+		p.comms = append(p.comms, commPlan{name: name, members: members, memberOf: memberOf, calls: make([][]*step, len(members))})
 	}
 	return p.commOf[name]
 }

@@ -3,6 +3,7 @@ package check
 import (
 	"flag"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/ccrun/ccrun/host/op"
@@ -10,16 +11,17 @@ import (
 
 var rounds = flag.Int("rounds", 250, "random schedules that are compared with the oracle")
 
+var roundsAlone = flag.Int("rounds-alone", 150, "random schedules for each list of kinds, and each of two seeds")
+
 var seed = flag.Uint64("seed", 31, "of the random schedules")
 
 // dice throws schedules that are small enough to go through all their orders.
 type dice struct{ *rand.Rand }
 
-func (d dice) schedule() *Schedule {
+// schedule has so many actions at least, of these kinds.
+func (d dice) schedule(kinds []Kind, budget int) *Schedule {
 	size := 2 + d.IntN(2)
 	s := &Schedule{Ranks: make([]Rank, size)}
-	kinds := d.kinds()
-	budget := 5 + d.IntN(5)
 	for range budget {
 		rank := d.IntN(size)
 		a := d.action(rank, size, kinds[d.IntN(len(kinds))])
@@ -35,12 +37,17 @@ func (d dice) schedule() *Schedule {
 	return s
 }
 
-// kinds is a mixture: most schedules have little of most things.
-func (d dice) kinds() []Kind {
-	all := [][]Kind{
+// kindsAlone lists kinds that have to do with each other.
+func kindsAlone() [][]Kind {
+	return [][]Kind{
 		{Signal, Wait, Work}, {Signal, Signal, Wait, Wait, Work}, {Send, Recv, Work}, {Send, Recv}, {Record, WaitEvent, Work}, {Collective, Work},
 		{SyncStream, Work}, {SyncEvent, Record}, {Barrier, Work}, {Seen, Signal}, {Publish, Lookup, Work}, {LateBarrier, Barrier, Work},
 	}
+}
+
+// kinds is a mixture: most schedules have little of most things.
+func (d dice) kinds() []Kind {
+	all := kindsAlone()
 	var kinds []Kind
 	for range 1 + d.IntN(3) {
 		kinds = append(kinds, all[d.IntN(len(all))]...)
@@ -82,6 +89,14 @@ func (d dice) action(rank, size int, kind Kind) Action {
 		a.Writes = place()
 	case Collective:
 		a.Calls = []Call{{Collective: op.AllGather, Count: 1 + d.Int64N(12)/11}}
+		if d.IntN(3) == 0 {
+			counts := &Counts{}
+			for range size {
+				counts.Sends = append(counts.Sends, 1+d.Int64N(24)/23)
+				counts.Recvs = append(counts.Recvs, 1+d.Int64N(24)/23)
+			}
+			a.Calls = []Call{{Collective: op.AllToAllV, Counts: counts}}
+		}
 		if d.IntN(2) == 0 {
 			a.Reads, a.Writes = place(), place()
 		}
@@ -89,41 +104,76 @@ func (d dice) action(rank, size int, kind Kind) Action {
 	return a
 }
 
+// tally is what comparing with the oracle has met.
+type tally struct {
+	compared, branched int
+	found              map[Class]int
+}
+
+// compare holds that what is found in a schedule is what going through all its
+// orders shows, if there are no more states than most.
+func (y *tally) compare(t *testing.T, round int, s *Schedule, most int) {
+	t.Helper()
+	want, ok := ask(s, most)
+	if !ok {
+		return
+	}
+	result, err := Check(s, 1<<20)
+	if err != nil || !result.Complete && len(result.Findings) < int(classCount) {
+		t.Fatalf("round %d: %v, %+v\n%s", round, err, result, describe(s))
+	}
+	y.compared++
+	if result.Orders > 1 {
+		y.branched++
+	}
+	got := map[Class]bool{}
+	for i := range result.Findings {
+		got[result.Findings[i].Class] = true
+		y.found[result.Findings[i].Class]++
+	}
+	if got[Mismatch] != want.mismatch || got[Deadlock] != want.deadlock || got[Race] != want.race {
+		for i := range result.Findings {
+			t.Log(result.Findings[i].Text())
+		}
+		t.Fatalf("round %d: found %v, the oracle finds mismatch %v, deadlock %v, race %v\n%s",
+			round, got, want.mismatch, want.deadlock, want.race, describe(s))
+	}
+}
+
 // TestAgreesWithTheOracle compares what is found in random schedules with what
 // going through all their orders shows.
 func TestAgreesWithTheOracle(t *testing.T) {
 	d := dice{rand.New(rand.NewPCG(*seed, 5))}
-	found, compared, branched := map[Class]int{}, 0, 0
+	y := &tally{found: map[Class]int{}}
 	for round := range *rounds {
-		s := d.schedule()
-		want, ok := ask(s, 20000)
-		if !ok {
-			continue
-		}
-		result, err := Check(s, 1<<20)
-		if err != nil || !result.Complete && len(result.Findings) < int(classCount) {
-			t.Fatalf("round %d: %v, %+v\n%s", round, err, result, describe(s))
-		}
-		compared++
-		if result.Orders > 1 {
-			branched++
-		}
-		got := map[Class]bool{}
-		for i := range result.Findings {
-			got[result.Findings[i].Class] = true
-			found[result.Findings[i].Class]++
-		}
-		if got[Mismatch] != want.mismatch || got[Deadlock] != want.deadlock || got[Race] != want.race {
-			for i := range result.Findings {
-				t.Log(result.Findings[i].Text())
-			}
-			t.Fatalf("round %d: found %v, the oracle finds mismatch %v, deadlock %v, race %v\n%s",
-				round, got, want.mismatch, want.deadlock, want.race, describe(s))
-		}
+		kinds := d.kinds()
+		y.compare(t, round, d.schedule(kinds, 5+d.IntN(5)), 20000)
 	}
-	t.Logf("%d compared, %d with several orders: %v", compared, branched, found)
-	if compared < *rounds/2 || branched < compared/100 || found[Mismatch] < compared/100 || found[Deadlock] < compared/20 || found[Race] < compared/20 {
+	t.Logf("%d compared, %d with several orders: %v", y.compared, y.branched, y.found)
+	if y.compared < *rounds/2 || y.branched < y.compared/100 || y.found[Mismatch] < y.compared/100 || y.found[Deadlock] < y.compared/20 || y.found[Race] < y.compared/20 {
 		t.Error("the schedules show too little")
+	}
+}
+
+// TestKindsAlone does the same where kinds are not mixed: what needs several
+// operations of one kind is rare otherwise.
+func TestKindsAlone(t *testing.T) {
+	for number, kinds := range kindsAlone() {
+		for from := *seed; from < *seed+2; from++ {
+			d := dice{rand.New(rand.NewPCG(from, uint64(number)))}
+			y := &tally{found: map[Class]int{}}
+			for round := range *roundsAlone {
+				most := 3000
+				if kinds[0] == Collective { // each is one of every rank
+					most = 1000
+				}
+				y.compare(t, round, d.schedule(kinds, 5+d.IntN(5)), most)
+			}
+			t.Logf("kinds %v, seed %d: %d compared, %d with several orders: %v", kinds, from, y.compared, y.branched, y.found)
+			if y.compared < *roundsAlone/4 || len(y.found) == 0 && !slices.Contains(kinds, Record) {
+				t.Error("the schedules show too little")
+			}
+		}
 	}
 }
 

@@ -77,6 +77,7 @@ type commState struct {
 type meeting struct {
 	entered []moment // by member
 	count   int
+	first   *step    // that has entered a call
 	differ  bool     // they cannot end
 	known   []uint32 // to all of them together, once all have entered
 }
@@ -84,11 +85,11 @@ type meeting struct {
 // together is what is known to all members.
 func (m *meeting) together() []uint32 {
 	if m.known == nil {
+		var known []uint32
 		for i := range m.entered {
-			if by := (&moment{known: m.known, chain: -1}); !by.knows(m.entered[i].chain, m.entered[i].count) {
-				m.known = merge(m.known, &m.entered[i])
-			}
+			known = absorb(known, &m.entered[i])
 		}
+		m.known = known
 	}
 	return m.known
 }
@@ -98,6 +99,9 @@ type disagreement struct {
 	one, other *step
 	oneCall    string // of collectives
 	otherCall  string
+	parts      bool // of an exchange: one sends to other what follows, in elements
+	sent       int64
+	received   int64
 }
 
 func newRun(p *plan, stepsMax int) *run {
@@ -189,7 +193,9 @@ func (r *run) act(g *guestState, s *step) bool {
 	case Seen:
 		return r.afterRaise(&g.moment, s)
 	case Publish:
-		r.keys[s.object] = g.moment
+		if !r.keys[s.object].exists() { // who looks it up need not wait for a second time
+			r.keys[s.object] = g.moment
+		}
 	case Lookup:
 		if !r.keys[s.object].exists() {
 			return false

@@ -146,20 +146,51 @@ func (r *run) callBefore(s *step, member int) *step {
 	return r.plan.comms[s.object].calls[member][s.number-1]
 }
 
-// compare looks whether a member calls what the others have called.
+// compare looks whether a member calls what the others have called. Those all
+// called the same, or it is known already that they did not.
 func (r *run) compare(comm *commPlan, c *meeting, s *step, call int) {
-	mine := callWords(s, s.number+call)
+	if c.first == nil {
+		c.first = s
+	}
+	number := s.number + call
+	mine, theirs := callWords(s, number), callWords(c.first, number)
+	if mine != theirs {
+		c.differ = true
+		r.disagree(disagreement{one: c.first, other: s, oneCall: theirs, otherCall: mine})
+		return
+	}
+	counts := countsOf(s, number)
+	if counts == nil {
+		return
+	}
+	me := comm.member(s.rank)
 	for member := range comm.members {
 		if !c.entered[member].exists() {
 			continue
 		}
-		other := comm.calls[member][s.number+call]
-		if theirs := callWords(other, s.number+call); theirs != mine {
-			c.differ = true
-			r.disagree(disagreement{other, s, theirs, mine})
-			return
+		other := comm.calls[member][number]
+		if theirs := countsOf(other, number); theirs != nil {
+			r.compareParts(c, s, other, counts.Sends[member], theirs.Recvs[me])
+			r.compareParts(c, other, s, theirs.Sends[me], counts.Recvs[member])
 		}
 	}
+}
+
+// compareParts looks at what one member of an exchange sends to another.
+func (r *run) compareParts(c *meeting, from, to *step, sent, received int64) {
+	if sent == received {
+		return
+	}
+	c.differ = true
+	r.disagree(disagreement{one: from, other: to, parts: true, sent: sent, received: received})
+}
+
+// countsOf is the counts of what a step calls under a number, nil if it has none.
+func countsOf(s *step, number int) *Counts {
+	if s.Kind == Join {
+		return nil
+	}
+	return s.Calls[number-s.number].Counts
 }
 
 // callWords is what a step calls under a number.
@@ -181,16 +212,17 @@ func (r *run) disagree(d disagreement) {
 func (r *run) number(stream *streamState, s *step) {
 	when := stream.moment
 	when.learn(&stream.submitted[s.at])
-	stream.moment = when
 	channel := &r.channels[s.object]
-	var place int
-	if s.Kind == Send {
-		channel.sends = append(channel.sends, message{s, when})
-		place = len(channel.sends) - 1
-	} else {
-		channel.recvs = append(channel.recvs, message{s, when})
-		place = len(channel.recvs) - 1
+	end := &channel.sends
+	if s.Kind == Recv {
+		end = &channel.recvs
 	}
+	place := len(*end)
+	if place > 0 { // it has this place because that one came first
+		when.learn(&(*end)[place-1].when)
+	}
+	stream.moment = when
+	*end = append(*end, message{s, when})
 	if place < len(channel.sends) && place < len(channel.recvs) {
 		r.deliver(channel.sends[place], channel.recvs[place])
 	}

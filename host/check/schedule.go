@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/ccrun/ccrun/host/op"
@@ -98,7 +99,13 @@ type Call struct {
 	Red        op.RedOp
 	Root       int
 	Count      int64
+	// Counts are of an exchange of parts, nil if the record does not tell. They
+	// are no part of what all must agree on: each pair of members must.
+	Counts *Counts
 }
+
+// Counts is what a member sends to and receives from each, in elements.
+type Counts struct{ Sends, Recvs []int64 }
 
 // String is the call in words, with what all ranks must agree on and nothing
 // else: equal words mean equal calls.
@@ -183,9 +190,10 @@ func (e *Error) Error() string {
 
 // check finds what no rank can have done.
 func (s *Schedule) check() error {
+	c := &checker{Schedule: s, comms: map[string]*checkedComm{}}
 	for rank := range s.Ranks {
 		for i := range s.Ranks[rank].Actions {
-			if text := s.Ranks[rank].Actions[i].wrong(rank, s); text != "" {
+			if text := s.Ranks[rank].Actions[i].wrong(rank, c); text != "" {
 				return &Error{rank, i, text}
 			}
 		}
@@ -193,8 +201,20 @@ func (s *Schedule) check() error {
 	return nil
 }
 
+// checker knows which communicators it has looked at.
+type checker struct {
+	*Schedule
+	comms map[string]*checkedComm
+}
+
+// checkedComm is a communicator with who is in it, and what is wrong with it.
+type checkedComm struct {
+	members map[int]bool
+	wrong   string
+}
+
 // wrong says what is wrong with an action of a rank, "" if nothing is.
-func (a *Action) wrong(rank int, s *Schedule) string {
+func (a *Action) wrong(rank int, s *checker) string {
 	switch {
 	case a.Kind > Join || a.Kind > Collective && a.Kind < SyncStream:
 		return "unknown kind"
@@ -213,7 +233,7 @@ func (a *Action) wrong(rank int, s *Schedule) string {
 		}
 	}
 	if a.Kind == Collective || a.Kind == Join {
-		return s.wrongComm(a.Comm, rank)
+		return cmp.Or(s.wrongComm(a.Comm, rank), s.wrongCounts(a))
 	}
 	return ""
 }
@@ -226,25 +246,48 @@ func (a *Action) hasPeer() bool {
 	return false
 }
 
-func (s *Schedule) wrongComm(name string, rank int) string {
-	members, ok := s.Comms[name]
-	if !ok {
+func (c *checker) wrongComm(name string, rank int) string {
+	if _, ok := c.Comms[name]; !ok {
 		return ""
 	}
-	included := false
-	for i, member := range members {
-		if member < 0 || member >= len(s.Ranks) {
-			return fmt.Sprintf("there is no rank %d", member)
-		}
-		for _, other := range members[:i] {
-			if other == member {
-				return fmt.Sprintf("rank %d is twice in communicator %q", member, name)
-			}
-		}
-		included = included || member == rank
+	comm, ok := c.comms[name]
+	if !ok {
+		comm = c.checkComm(name)
+		c.comms[name] = comm
 	}
-	if !included {
+	if comm.wrong == "" && !comm.members[rank] {
 		return fmt.Sprintf("not in communicator %q", name)
+	}
+	return comm.wrong
+}
+
+func (c *checker) checkComm(name string) *checkedComm {
+	comm := &checkedComm{members: make(map[int]bool, len(c.Comms[name]))}
+	for _, member := range c.Comms[name] {
+		switch {
+		case member < 0 || member >= len(c.Ranks):
+			comm.wrong = fmt.Sprintf("there is no rank %d", member)
+		case comm.members[member]:
+			comm.wrong = fmt.Sprintf("rank %d is twice in communicator %q", member, name)
+		}
+		if comm.wrong != "" {
+			break
+		}
+		comm.members[member] = true
+	}
+	return comm
+}
+
+// wrongCounts finds calls with counts that are not one for each member.
+func (c *checker) wrongCounts(a *Action) string {
+	size := len(c.Ranks)
+	if members, ok := c.Comms[a.Comm]; ok {
+		size = len(members)
+	}
+	for i := range a.Calls {
+		if counts := a.Calls[i].Counts; counts != nil && (len(counts.Sends) != size || len(counts.Recvs) != size) {
+			return fmt.Sprintf("%d and %d counts for %d ranks", len(counts.Sends), len(counts.Recvs), size)
+		}
 	}
 	return ""
 }

@@ -4,17 +4,33 @@ package logged
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ccrun/ccrun/host/check"
 	"github.com/ccrun/ccrun/host/device/oplog"
 )
 
-// OperationsMax bounds a schedule: all lines of all ranks.
-const OperationsMax = 1 << 22
+// Limits of a schedule. What all ranks wait for together costs each of them as
+// much as there are ranks.
+const (
+	RanksMax      = 1 << 13
+	OperationsMax = 1 << 22 // lines of all ranks
+	// TextBytesMax bounds the text of these lines, lists of ranks among it.
+	TextBytesMax = 1 << 29
+	// MembersMax bounds the members of all communicators together. A log that was
+	// recorded has a line for each.
+	MembersMax = OperationsMax
+	// EntriesMax bounds the members of all calls and barriers together. A log that
+	// was recorded has a line for most.
+	EntriesMax = 4 * OperationsMax
+)
 
 // Schedule makes the log of a run a schedule. The lines of its places are those
 // of the rank, from 1.
 func Schedule(log *oplog.Log) (*check.Schedule, error) {
+	if log.Ranks > RanksMax {
+		return nil, fmt.Errorf("the log has %d ranks, and %d at most can be checked: record it with fewer", log.Ranks, RanksMax)
+	}
 	total := 0
 	for rank := range log.Ranks {
 		p := log.Program(rank)
@@ -26,10 +42,10 @@ func Schedule(log *oplog.Log) (*check.Schedule, error) {
 		}
 	}
 	s := &check.Schedule{Ranks: make([]check.Rank, log.Ranks), Comms: map[string][]int{}}
-	exports := map[exported]check.Range{}
+	all := &common{schedule: s, exports: map[exported]check.Range{}, comms: map[string]comm{}}
 	readers := make([]*reader, log.Ranks)
 	for rank := range log.Ranks {
-		readers[rank] = newReader(rank, log.Ranks, exports, s)
+		readers[rank] = newReader(rank, log.Ranks, all)
 		if err := readers[rank].each(log.Program(rank), readers[rank].own); err != nil {
 			return nil, err
 		}
@@ -41,7 +57,49 @@ func Schedule(log *oplog.Log) (*check.Schedule, error) {
 		}
 		s.Ranks[rank] = check.Rank{Actions: r.actions, Ended: log.Program(rank).Ended}
 	}
-	return s, nil
+	return s, countEntries(s)
+}
+
+// countEntries fails if there are too many members of calls and barriers.
+func countEntries(s *check.Schedule) error {
+	entries, barriers, calls := 0, 0, map[string]int{}
+	for rank := range s.Ranks {
+		ownBarriers, ownCalls := 0, map[string]int{}
+		for i := range s.Ranks[rank].Actions {
+			switch a := &s.Ranks[rank].Actions[i]; a.Kind {
+			case check.Barrier, check.LateBarrier:
+				if ownBarriers++; ownBarriers > barriers {
+					barriers = ownBarriers
+					entries += len(s.Ranks)
+				}
+			case check.Collective, check.Join:
+				ownCalls[a.Comm] += max(1, len(a.Calls))
+				if more := ownCalls[a.Comm] - calls[a.Comm]; more > 0 {
+					calls[a.Comm] += more
+					entries += more * len(s.Comms[a.Comm])
+				}
+			}
+			if entries > EntriesMax {
+				return fmt.Errorf("the calls and barriers of the log have more than %d members together: record fewer ranks or iterations", EntriesMax)
+			}
+		}
+	}
+	return nil
+}
+
+// common is what the readers of all ranks share.
+type common struct {
+	schedule  *check.Schedule
+	exports   map[exported]check.Range
+	comms     map[string]comm
+	members   int // of these
+	textBytes int // that were read
+}
+
+// comm is a communicator as a line gives it.
+type comm struct {
+	list     string
+	memberOf map[int]int // by rank
 }
 
 // exported is what a rank calls bytes that others may reach.
@@ -54,8 +112,7 @@ type exported struct {
 // does.
 type reader struct {
 	rank, ranks int
-	exports     map[exported]check.Range
-	schedule    *check.Schedule
+	*common
 
 	tokens
 	number      int // of the line, from 1
@@ -63,19 +120,19 @@ type reader struct {
 	allocations int
 	events      map[string]int
 	eventsMade  int
-	comms       map[string]string // names of communicators
+	names       map[string]string // of communicators
 	actions     []check.Action
 }
 
-func newReader(rank, ranks int, exports map[exported]check.Range, s *check.Schedule) *reader {
-	r := &reader{rank: rank, ranks: ranks, exports: exports, schedule: s}
+func newReader(rank, ranks int, all *common) *reader {
+	r := &reader{rank: rank, ranks: ranks, common: all}
 	r.forget()
 	return r
 }
 
 // forget makes ready for the first line.
 func (r *reader) forget() {
-	r.buffers, r.events, r.comms = map[string]check.Range{}, map[string]int{}, map[string]string{}
+	r.buffers, r.events, r.names = map[string]check.Range{}, map[string]int{}, map[string]string{}
 	r.allocations, r.eventsMade = 0, 0
 }
 
@@ -84,6 +141,9 @@ func (r *reader) each(p *oplog.Program, read func(verb string) error) error {
 	for i := range p.Lines() {
 		r.number = i + 1
 		text := p.Line(i, r.rank, r.ranks)
+		if r.textBytes += len(text); r.textBytes > 2*TextBytesMax { // it is read twice
+			return fmt.Errorf("the log has more than %d bytes in its lines: record fewer ranks or iterations", TextBytesMax)
+		}
 		err := r.split(text)
 		if err == nil {
 			err = read(r.next())
@@ -205,31 +265,44 @@ func part(v check.Range, bytes int64) []check.Range {
 // joined is of a communicator, which has another name on each rank.
 func (r *reader) joined() error {
 	name := r.next()
-	comm := r.quoted()
-	members := make([]int, 0, r.ranks)
-	if list := r.next(); list == "all" {
-		for rank := range r.ranks {
-			members = append(members, rank)
-		}
-	} else {
-		for _, rank := range commas(list) {
-			members = append(members, int(r.parse(rank)))
-		}
+	shared := r.quoted()
+	list := r.next()
+	r.names[name] = shared
+	r.add(check.Action{Kind: check.Join, Comm: shared})
+	known, ok := r.comms[shared]
+	if ok && known.list == list {
+		return nil // as most have it
 	}
-	r.comms[name] = comm
-	if known, ok := r.schedule.Comms[comm]; ok && !equal(known, members) {
-		return fmt.Errorf("communicator %q has other ranks elsewhere", comm)
+	members := r.membersOf(list)
+	if ok && !slices.Equal(r.schedule.Comms[shared], members) {
+		return fmt.Errorf("communicator %q has other ranks elsewhere", shared)
 	}
-	r.schedule.Comms[comm] = members
-	r.add(check.Action{Kind: check.Join, Comm: comm})
+	if ok {
+		r.comms[shared] = comm{list, known.memberOf}
+		return nil
+	}
+	if r.members += len(members); r.members > MembersMax {
+		return fmt.Errorf("the communicators of the log have more than %d members together", MembersMax)
+	}
+	memberOf := make(map[int]int, len(members))
+	for member, rank := range members {
+		memberOf[rank] = member
+	}
+	r.schedule.Comms[shared], r.comms[shared] = members, comm{list, memberOf}
 	return nil
 }
 
-func equal(a, b []int) bool {
-	for i := range min(len(a), len(b)) {
-		if a[i] != b[i] {
-			return false
+// membersOf reads a list of ranks.
+func (r *reader) membersOf(list string) []int {
+	var members []int
+	if list == "all" {
+		for rank := range r.ranks {
+			members = append(members, rank)
 		}
+		return members
 	}
-	return len(a) == len(b)
+	for _, rank := range commas(list) {
+		members = append(members, int(r.parse(rank)))
+	}
+	return members
 }

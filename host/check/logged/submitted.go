@@ -44,7 +44,7 @@ func (r *reader) submitted(verb string) error {
 		a.Kind, a.Event = check.WaitEvent, r.events[r.next()]
 	case "call":
 		a.Kind = check.Collective
-		a.Comm = r.comms[r.next()]
+		a.Comm = r.names[r.next()]
 		r.call(&a)
 	default:
 		r.fail("%s: not an operation that can be checked", verb)
@@ -135,41 +135,46 @@ func (r *reader) call(a *check.Action) {
 	in := r.view()
 	r.skip("out")
 	out := r.view()
-	a.Calls = append(a.Calls, c)
 	members, known := r.schedule.Comms[a.Comm]
-	if !known {
-		return
+	if known && c.Collective == op.AllToAllV {
+		c.Counts = r.parts(a, c, in, out, len(members))
 	}
-	if c.Collective == op.AllToAllV {
-		r.parts(a, c, in, out, len(members))
+	a.Calls = append(a.Calls, c)
+	if !known || c.Collective == op.AllToAllV {
 		return
 	}
 	shape := coll.Shape{Collective: c.Collective, Type: c.Type, Ranks: len(members), Root: c.Root, Count: min(c.Count, 1<<40)}
-	rank := slices.Index(members, r.rank)
+	rank, ok := r.comms[a.Comm].memberOf[r.rank]
+	if !ok {
+		rank = -1
+	}
 	a.Reads = append(a.Reads, part(in, shape.InBytes(rank))...)
 	a.Writes = append(a.Writes, part(out, shape.OutBytes(rank))...)
 	a.Bytes += shape.Bytes()
 }
 
-// parts reads how much of an exchange goes to and comes from each rank.
-func (r *reader) parts(a *check.Action, c check.Call, in, out check.Range, size int) {
+// parts reads how much of an exchange goes to and comes from each rank, and gives
+// the counts, nil if there are none.
+func (r *reader) parts(a *check.Action, c check.Call, in, out check.Range, size int) *check.Counts {
 	at := slices.Index(r.words, "parts")
 	if at < 0 || at+1 == len(r.words) {
-		return
+		return nil
 	}
 	var numbers []int64
 	for _, word := range commas(r.words[at+1]) {
-		numbers = append(numbers, int64(r.parse(word)&(1<<50-1))*int64(c.Type.Size()))
+		numbers = append(numbers, int64(r.parse(word)&(1<<50-1)))
 	}
 	if len(numbers) != 4*size {
 		r.fail("%d parts, not four for each of %d ranks", len(numbers), size)
-		return
+		return nil
 	}
+	element := int64(c.Type.Size())
 	for peer := range size {
-		a.Reads = append(a.Reads, from(in, numbers[size+peer], numbers[peer])...)
-		a.Writes = append(a.Writes, from(out, numbers[3*size+peer], numbers[2*size+peer])...)
-		a.Bytes += numbers[peer]
+		a.Reads = append(a.Reads, from(in, numbers[size+peer]*element, numbers[peer]*element)...)
+		a.Writes = append(a.Writes, from(out, numbers[3*size+peer]*element, numbers[2*size+peer]*element)...)
+		a.Bytes += numbers[peer] * element
 	}
+	return &check.Counts{Sends: numbers[:size], Recvs: numbers[2*size : 3*size]}
 }
 
 // from is bytes of a view from an offset on.
