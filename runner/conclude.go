@@ -132,7 +132,11 @@ func (s *roster) blame(v *Verdict, slot *slot) {
 	}
 	r := slot.report
 	v.Kind, v.Code = r.Kind, r.Code
-	v.Text = fmt.Sprintf(openings[r.Kind], r.Rank, printableText(r.Text))
+	opening := openings[r.Kind]
+	if r.Kind == KindSetup && r.GuestPeakBytes > 0 { // it was at its end
+		opening = openings[KindInternal]
+	}
+	v.Text = fmt.Sprintf(opening, r.Rank, printableText(r.Text))
 	if r.LastError != "" && r.Kind != KindDesync {
 		v.Text += "\nits last call that failed: " + printableText(r.LastError)
 	}

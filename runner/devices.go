@@ -22,5 +22,5 @@ func pickDevice(name string) (device.Opener, error) {
 			return device.Opener{}, refuse("`ccrun devices` lists what can be used", "device %s: %v", name, missing)
 		}
 	}
-	return device.Opener{}, refuse(fmt.Sprintf("there are: auto, %s", strings.Join(names, ", ")), "no device %q in this version", name)
+	return device.Opener{}, refuse(fmt.Sprintf("there are: auto, %s, sim[:PRESET[xNODES]]", strings.Join(names, ", ")), "no device %q in this version", name)
 }

@@ -53,6 +53,7 @@ func (r *rank) unwound(exit guest.Exit) *report {
 // whatever the guest makes of it.
 func ending(exit guest.Exit, memoryRefused bool, rep *report) (kind string, code int, text string) {
 	var abort *module.AbortError
+	var unrecorded *recordError
 	switch {
 	case rep.Desync != "":
 		return KindDesync, ExitDesync, rep.Desync
@@ -60,6 +61,8 @@ func ending(exit guest.Exit, memoryRefused bool, rep *report) (kind string, code
 		return KindUnverified, ExitUnverified, fmt.Sprintf("%d elements differ from what they should be", rep.Results.Mismatches)
 	case exit.Err == nil:
 		return "", ExitOK, ""
+	case errors.As(exit.Err, &unrecorded):
+		return KindSetup, ExitUsage, unrecorded.Error()
 	case memoryRefused:
 		return KindLimit, ExitLimit, fmt.Sprintf("its memory limit is used up: it has %d bytes and asked for more", rep.GuestPeakBytes)
 	case errors.As(exit.Err, &abort):

@@ -61,9 +61,17 @@ func (r *rank) endRecording(exit guest.Exit) guest.Exit {
 		end = r.recording.Flush
 	}
 	if err := end(); err != nil && exit.Err == nil {
-		exit = guest.Exit{Err: err, Trap: "its operations could not be written down: " + err.Error()}
+		exit = guest.Exit{Err: &recordError{err}}
 	}
 	return exit
+}
+
+// recordError is of a rank whose operations could not be written down: that is
+// not the guest's doing.
+type recordError struct{ err error }
+
+func (e *recordError) Error() string {
+	return "its operations could not be written down: " + e.err.Error() + "; make room"
 }
 
 // WriteLog writes the log of a recorded run, of the parts that its ranks left

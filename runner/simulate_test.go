@@ -2,6 +2,7 @@ package runner
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -184,6 +185,59 @@ func TestSimulatedRefusals(t *testing.T) {
 		if !isEmpty(t, config.TempDir) {
 			t.Errorf("%s: files are left behind", c.want)
 		}
+	}
+}
+
+// TestSimulatedHints looks at what is advised: nothing twice, and nothing that
+// does not help.
+func TestSimulatedHints(t *testing.T) {
+	const own = "give the path of a preset of your own, which may begin with one of ccrun's: base: h100"
+	for _, c := range []struct {
+		device string
+		ranks  int
+		want   string
+	}{
+		{"sim:", 0, "for example sim:h100 or sim:h100x16; `ccrun devices` lists presets"},
+		{"sim:h100", 16_385, "give -n 1 to 16384"},
+		{"sim:h100x99999", 0, "ask for fewer nodes, or give -n"},
+		{"sim:./none.yaml", 0, own},
+		{"simm", 0, "there are: auto, cpu, sim[:PRESET[xNODES]]"},
+		{"Sim:H100", 0, "there are: auto, cpu, sim[:PRESET[xNODES]]"},
+	} {
+		config := simulatedConfig(t, write(t), c.ranks)
+		config.Device = c.device
+		config.Stdout, config.Stderr = &bytes.Buffer{}, &bytes.Buffer{}
+		_, err := Run(t.Context(), config)
+		var refused *Error
+		if !errors.As(err, &refused) || refused.Hint != c.want || strings.Contains(refused.Text, "for example") {
+			t.Errorf("--device %s, %d ranks: got %+v, want the hint %q", c.device, c.ranks, refused, c.want)
+		}
+	}
+}
+
+// TestRecordingWithoutRoom has the file of a rank's operations be one that
+// cannot be written: that is no trap of the guest.
+func TestRecordingWithoutRoom(t *testing.T) {
+	config := simulatedConfig(t, write(t, enterBarrier()), 2)
+	config.Record = true
+	config.Ready = func(s Start) error { return os.Mkdir(oplogPath(s.RunDir, 1), 0o700) }
+	r := start(t, t.Context(), config)
+	got := verdictOf(r)
+	if !strings.HasPrefix(got, "104 setup failed: rank 1: its operations could not be written down: ") || !strings.HasSuffix(got, "; make room") {
+		t.Errorf("got %s", got)
+	}
+}
+
+// TestStuckSimulation describes a run whose cluster may still change: here there
+// is none to look at.
+func TestStuckSimulation(t *testing.T) {
+	found, err := findTarget(&Config{Device: "sim:h100"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &simulator{target: found, ranks: make([]*rank, 8), stuck: true}
+	if got := s.simulation(); got.Memory != nil || got.Phantoms || got.Nodes != 1 {
+		t.Errorf("%+v", got)
 	}
 }
 

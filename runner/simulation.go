@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -40,11 +41,22 @@ type target struct {
 	ranksOfNode int
 }
 
+// SimulatedRanks is how many ranks a run has on a simulated device, with numbers
+// of its preset changed as [Config.Set] does, unless it asks for others.
+func SimulatedRanks(device string, set []string) (int, error) {
+	t, err := findTarget(&Config{Device: device, Set: set})
+	if err != nil {
+		return 0, err
+	}
+	return t.ranks, nil
+}
+
 // findTarget finds the machine that a run asks for, and how many ranks it has.
 func findTarget(c *Config) (*target, error) {
 	name, nodes, err := preset.ParseTarget(c.Device)
 	if err != nil {
-		return nil, refuse("for example sim:h100, sim:h100x16 or sim:./mine.yaml; `ccrun devices` lists presets", "--device %s: %v", c.Device, err)
+		text, hint, _ := strings.Cut(err.Error(), "; ")
+		return nil, refuse(hint+"; `ccrun devices` lists presets", "--device %s: %s", c.Device, text)
 	}
 	p, err := preset.Find(name)
 	if err != nil {
@@ -66,7 +78,11 @@ func findTarget(c *Config) (*target, error) {
 		return nil, refuse("ask for more nodes, or leave the number of nodes out", "-n %d: %s has %d ranks", t.ranks, c.Device, most)
 	}
 	if t.ranks > SimulatedRanksMax {
-		return nil, refuse("", "%d ranks: at most %d can be simulated", t.ranks, SimulatedRanksMax)
+		hint := fmt.Sprintf("give -n 1 to %d", SimulatedRanksMax)
+		if c.Ranks == 0 {
+			hint = "ask for fewer nodes, or give -n"
+		}
+		return nil, refuse(hint, "%d ranks: at most %d can be simulated", t.ranks, SimulatedRanksMax)
 	}
 	if t.ranksOfNode == 0 {
 		t.ranksOfNode = (t.ranks + max(nodes, 1) - 1) / max(nodes, 1)
@@ -79,6 +95,10 @@ func refusePreset(asked string, err error) *Error {
 	var problem *preset.Problem
 	if !errors.As(err, &problem) {
 		text, hint, _ := strings.Cut(err.Error(), "; ")
+		var path *fs.PathError
+		if errors.As(err, &path) {
+			hint = "give the path of a preset of your own, which may begin with one of ccrun's: base: h100"
+		}
 		return refuse(cmp.Or(hint, "`ccrun devices` lists presets"), "%s: %s", asked, text)
 	}
 	plain := *problem
@@ -110,12 +130,16 @@ func (t *target) runIDOf(c *Config, wasm []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// simulation describes the run when it is over.
+// simulation describes the run when it is over. Of one that goes on beside, since
+// a guest does not end, nothing is known that it may still change.
 func (s *simulator) simulation() *Simulation {
 	out := &Simulation{
-		Preset: s.target.preset, Nodes: s.target.nodes(), Virtual: time.Duration(s.endNanos), Stats: s.cluster.Stats(),
-		Memory: make([]sim.MemoryUse, len(s.ranks)),
+		Preset: s.target.preset, Nodes: s.target.nodes(), Virtual: time.Duration(s.endNanos),
 	}
+	if s.stuck {
+		return out
+	}
+	out.Stats, out.Memory = s.cluster.Stats(), make([]sim.MemoryUse, len(s.ranks))
 	for rank := range out.Memory {
 		out.Memory[rank] = s.cluster.Memory(rank)
 	}

@@ -169,6 +169,9 @@ func TestTable(t *testing.T) {
 			c.change(o)
 			var b, report strings.Builder
 			table := &Table{Out: &b, Options: o, Version: "1.2.3", Now: noon}
+			if name == "unchecked" {
+				table.Notes = []string{"preset: h100", "no checks: there is nothing to check"}
+			}
 			r := NewReport(o, []string{"ccrun", "bench", c.collective}, []string{"NCCL_TESTS_MIN_BW=1"}, testHosts, noon())
 			outcome := &Outcome{MinBusBW: c.minBusBW, BufferBytes: 3 << 20}
 			if err := table.Begin(testHosts); err != nil {

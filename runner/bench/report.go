@@ -34,6 +34,8 @@ type Report struct {
 	Errors  []string `json:"errors"`
 	EndTime string   `json:"end_time"`
 
+	Simulation any `json:"simulation,omitempty"` // what simulated times rest on; not of nccl-tests
+
 	options *Options
 }
 

@@ -14,6 +14,7 @@ type Table struct {
 	Options *Options
 	Version string // of ccrun
 	Now     func() time.Time
+	Notes   []string // what its numbers rest on, in lines below the last row
 }
 
 // Host is one rank as the table and the report name it.
@@ -163,6 +164,9 @@ func (t *Table) End(s *Outcome) error {
 	fmt.Fprintf(&b, "# %-20s : %s %s\n", "Avg bus bandwidth", general(s.BusBW), verdict)
 	if t.Options.Memory {
 		fmt.Fprintf(&b, "# %-20s : %s\n", "Buffer memory", memoryText(s.BufferBytes))
+	}
+	for _, note := range t.Notes {
+		fmt.Fprintf(&b, "# %s\n", note)
 	}
 	fmt.Fprintf(&b, "#\n# Collective test concluded: %s\n#\n", t.Options.program())
 	_, err := io.WriteString(t.Out, b.String())
