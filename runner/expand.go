@@ -17,16 +17,17 @@ import (
 
 // Expansion is what came of [Expand].
 type Expansion struct {
-	Log     *oplog.Log
-	Sampled int // ranks whose guests ran
-	Calls   int // of each rank
+	Log    *oplog.Log
+	Looked int // at so many ranks, whose guests ran
+	Calls  int // of each rank
 }
 
 // Expand finds out what all ranks of a world ask of their devices, from what a
 // few of them ask: their guests run one after another on a sketch of a device,
 // which does nothing and is never late. A simulated device says how many ranks
-// there are and which share a node; otherwise all do. It refuses a workflow whose ranks do
-// not all do the same in numbers that depend on the rank.
+// there are and which share a node; otherwise all do. It refuses a workflow whose
+// ranks, as far as it looks at them, do not all do the same in numbers that depend
+// on the rank.
 func Expand(ctx context.Context, c Config) (*Expansion, error) {
 	place := func(rank int) (localRank, localSize int) { return rank, c.Ranks }
 	if isSimulated(c.Device) {
@@ -67,11 +68,11 @@ type expander struct {
 }
 
 func (e *expander) expand(ctx context.Context) (*Expansion, error) {
-	p, sampled, err := oplog.Expand(e.config.Ranks, func(rank int) (*oplog.Program, error) { return e.sketch(ctx, rank) })
+	p, looked, err := oplog.Expand(e.config.Ranks, func(rank int) (*oplog.Program, error) { return e.sketch(ctx, rank) })
 	if err != nil {
 		return nil, err
 	}
-	return &Expansion{Log: &oplog.Log{Device: "sketch", Ranks: e.config.Ranks, Shared: p}, Sampled: sampled, Calls: p.Lines()}, nil
+	return &Expansion{Log: &oplog.Log{Device: "sketch", Ranks: e.config.Ranks, Shared: p}, Looked: looked, Calls: p.Lines()}, nil
 }
 
 // sketch runs one rank's guest, and gives what it asked for.

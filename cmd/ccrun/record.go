@@ -47,9 +47,12 @@ ccrun run.
 --expand runs no run: it asks the workflows of a few ranks what they would do, on
 a device that does nothing, and finds the one program that all -n ranks share, in
 which offsets and peers depend on the rank as in {4096*(r+1)}: modulo the number
-of ranks, which --device sim:PRESETxNODES can say as well as -n. Further ranks are
-held against it. So thousands of ranks can be simulated at little cost. A workflow
-whose ranks are not alike, or that looks at data or at the time, is refused.
+of ranks, which --device sim:PRESETxNODES can say as well as -n. So thousands of
+ranks can be simulated at little cost. The program is held against further ranks:
+up to 24 ranks against all, else against the first 8 and one of each remainder of
+the rank by 16, in different places. A workflow whose ranks are not alike there,
+or that looks at data or at the time, is refused; what it does only on ranks that
+were not looked at is not noticed.
 `,
 		Flags: append([]cli.Flag{
 			textFlag(&o.file, "", "write the log to `FILE` (default: the workflow's name with .oplog)", "o"),
@@ -114,7 +117,7 @@ func (o *recordOptions) expanded(parent context.Context, s *state, c runner.Conf
 		return fmt.Errorf("log: %w", err)
 	}
 	if !o.silent {
-		fmt.Fprintf(s.stderr, "ccrun: operations written: %s: %d calls of each of %d ranks, from %d of them\n", file, x.Calls, x.Log.Ranks, x.Sampled)
+		fmt.Fprintf(s.stderr, "ccrun: operations written: %s: %d calls of each rank; %d of %d ranks were looked at\n", file, x.Calls, x.Looked, x.Log.Ranks)
 	}
 	return nil
 }

@@ -83,6 +83,10 @@
 // the last, and at more where those leave open at which rank a number turns
 // round. If there are few such turns it looks at all of them, otherwise it takes
 // bases from numbers whose turn it has seen and looks at some of the others.
-// Ranks that had no part in it are held against what it found. What a guest does
-// only on ranks that were not looked at is not noticed.
+// Then it holds what it found against ranks that had no part in it: against all
+// of a world of up to 24, otherwise against what is left of the first 8 and of
+// one rank for each remainder by 16, which lie in different places. So it notices
+// a guest that does something else on some rank of each node of 8, on every second
+// node or in the first one. About 24 ranks are looked at, and those where numbers
+// turn; what a guest does only on others is not noticed.
 package oplog

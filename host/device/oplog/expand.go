@@ -32,8 +32,19 @@ const roundsMax = 40
 // smallWorld is how many ranks are all sampled.
 const smallWorld = 9
 
+// nodeRanks is how many ranks a node has in all presets.
+const nodeRanks = 8
+
+// residues are the ranks of two nodes, so that nodes that take turns are seen.
+const residues = 2 * nodeRanks
+
+// heldWorld is how many ranks are all looked at, if only to hold them against
+// what others were fitted to.
+const heldWorld = 24
+
 // sampleRanks are the ranks of a world that a program is fitted to, and those
-// that it is held against afterwards.
+// that it is held against afterwards: what a guest does on some ranks only, it
+// mostly does on the first node or on the same ranks of each node.
 func sampleRanks(ranks int) (fitted, held []int) {
 	if ranks <= smallWorld {
 		for rank := range ranks {
@@ -41,7 +52,35 @@ func sampleRanks(ranks int) (fitted, held []int) {
 		}
 		return fitted, nil
 	}
-	return []int{0, 1, 2, ranks / 2, ranks - 1}, []int{ranks / 3, 2*ranks/3 + 1}
+	fitted = []int{0, 1, 2, ranks / 2, ranks - 1}
+	hold := func(rank int) {
+		if !slices.Contains(fitted, rank) && !slices.Contains(held, rank) {
+			held = append(held, rank)
+		}
+	}
+	if ranks <= heldWorld {
+		for rank := range ranks {
+			hold(rank)
+		}
+		return fitted, held
+	}
+	for rank := range nodeRanks {
+		hold(rank)
+	}
+	for residue := range residues {
+		if residue != ranks/2%residues && residue != (ranks-1)%residues {
+			hold(spread(residue, ranks))
+		}
+	}
+	return fitted, held
+}
+
+// spread gives a rank of a residue. Each has a stretch of the world of its own,
+// so that the same rank of two nodes lies in both halves, and the places within
+// the stretches differ, so that nodes that recur are not always missed.
+func spread(residue, ranks int) int {
+	blocks := ranks / residues
+	return residue + residues*((residues*residue+5*residue%residues)*blocks/(residues*residues))
 }
 
 // refitsMax is how many ranks that a program is held against may turn out to do
@@ -51,11 +90,11 @@ const refitsMax = 4
 var errEndless = errors.New("its numbers follow no rule that a few more ranks would show")
 
 // Expand finds the program that all ranks of a world share, from what sketch
-// says that a few of them ask of their devices. It tells how many it asked, each
-// once. Its errors are [*UnfitError], where ranks are not alike, and those of
+// says that a few of them ask of their devices. It tells how many of them it
+// looked at. Its errors are [*UnfitError], where ranks are not alike, and those of
 // sketch.
-func Expand(ranks int, sketch func(rank int) (*Program, error)) (p *Program, asked int, err error) {
-	e := &expansion{ranks: ranks, sketch: sketch, programs: make(map[int]*Program)}
+func Expand(ranks int, sketch func(rank int) (*Program, error)) (p *Program, looked int, err error) {
+	e := &expansion{ranks: ranks, sketch: sketch, looked: make(map[int]bool)}
 	wanted, held := sampleRanks(ranks)
 	refits := 0
 	for range roundsMax {
@@ -70,50 +109,43 @@ func Expand(ranks int, sketch func(rank int) (*Program, error)) (p *Program, ask
 		}
 		unlike, err := e.check(p, held)
 		if err == nil {
-			return p, len(e.programs), nil
+			return p, len(e.looked), nil
 		}
 		var unfit *UnfitError
 		if refits++; refits > refitsMax || !errors.As(err, &unfit) {
 			return nil, 0, err
 		}
-		wanted = []int{held[unlike]}
-		if !e.replace(held, unlike) {
-			return nil, 0, err
-		}
+		wanted = []int{unlike}
 	}
 	return nil, 0, &UnfitError{1, errEndless.Error()}
 }
 
 // expansion is what is known of a world.
 type expansion struct {
-	ranks    int
-	sketch   func(rank int) (*Program, error)
-	programs map[int]*Program // of ranks that were asked
-	samples  []sample         // that programs are fitted to
+	ranks   int
+	sketch  func(rank int) (*Program, error)
+	looked  map[int]bool // ranks that were asked
+	samples []sample     // that programs are fitted to
 }
 
-// ask gives what a rank does.
+// ask gives what a rank does. What is only held against a program is not kept:
+// programs are large.
 func (e *expansion) ask(rank int) (*Program, error) {
-	if p, ok := e.programs[rank]; ok {
-		return p, nil
-	}
-	p, err := e.sketch(rank)
-	if err == nil {
-		e.programs[rank] = p
-	}
-	return p, err
+	e.looked[rank] = true
+	return e.sketch(rank)
 }
 
 // add takes ranks to those that programs are fitted to.
 func (e *expansion) add(wanted []int) error {
 	for _, rank := range wanted {
+		if e.sampled(rank) {
+			continue
+		}
 		p, err := e.ask(rank)
 		if err != nil {
 			return err
 		}
-		if !e.sampled(rank) {
-			e.samples = append(e.samples, sample{rank, p})
-		}
+		e.samples = append(e.samples, sample{rank, p})
 	}
 	slices.SortFunc(e.samples, func(a, b sample) int { return cmp.Compare(a.rank, b.rank) })
 	return nil
@@ -126,31 +158,19 @@ func (e *expansion) sampled(rank int) bool {
 // check holds a program against ranks that had no part in it, and says which of
 // them does something else.
 func (e *expansion) check(p *Program, held []int) (unlike int, err error) {
-	for i := range held {
-		if e.sampled(held[i]) && !e.replace(held, i) {
+	for _, rank := range held {
+		if e.sampled(rank) {
 			continue
 		}
-		own, err := e.ask(held[i])
+		own, err := e.ask(rank)
 		if err == nil {
-			err = hold(p, e.ranks, sample{held[i], own})
+			err = hold(p, e.ranks, sample{rank, own})
 		}
 		if err != nil {
-			return i, err
+			return rank, err
 		}
 	}
 	return 0, nil
-}
-
-// replace finds another rank to hold programs against.
-func (e *expansion) replace(held []int, i int) bool {
-	for n := 1; n < e.ranks; n++ {
-		rank := (held[i] + n*(e.ranks/5+1)) % e.ranks
-		if !e.sampled(rank) && !slices.Contains(held, rank) {
-			held[i] = rank
-			return true
-		}
-	}
-	return false
 }
 
 // hold checks that a shared program is what a rank did that it was not fitted

@@ -52,7 +52,7 @@ func TestExpandedRingsAreTheRecordedOnes(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if size == 64 && sampled > 7+2*probes {
+				if size == 64 && sampled > 5+2*probes+19 {
 					t.Errorf("%d ranks were sampled", sampled)
 				}
 				for rank := range size {
@@ -244,6 +244,65 @@ func TestSamples(t *testing.T) {
 		slices.Sort(all)
 		if len(slices.Compact(all)) != len(fitted)+len(held) || all[len(all)-1] >= size || !slices.IsSorted(fitted) {
 			t.Errorf("%d ranks: %v, %v", size, fitted, held)
+		}
+	}
+}
+
+// TestExceptionsAreSeen has guests that do something else on some ranks only, as
+// those do that give one rank of each node a part of its own: in its numbers,
+// and in its calls.
+func TestExceptionsAreSeen(t *testing.T) {
+	for name, other := range map[string]func(rank, size int) bool{
+		"rank 5 of the world":          func(r, _ int) bool { return r == 5 },
+		"all but the first node":       func(r, _ int) bool { return r >= nodeRanks },
+		"the first node but its first": func(r, _ int) bool { return r > 2 && r < nodeRanks },
+		"every second node":            func(r, _ int) bool { return r/nodeRanks%2 == 1 },
+		"rank 4 of the second half":    func(r, n int) bool { return r >= n/2 && r%nodeRanks == 4 },
+		"rank 3 beyond the first node": func(r, _ int) bool { return r > nodeRanks && r%nodeRanks == 3 },
+	} {
+		exceptionSeen(t, name, other)
+	}
+	for _, period := range []int{nodeRanks, residues} {
+		for residue := range period {
+			exceptionSeen(t, fmt.Sprint(residue, " of every ", period), func(r, _ int) bool { return r%period == residue })
+		}
+	}
+}
+
+func exceptionSeen(t *testing.T, name string, other func(rank, size int) bool) {
+	t.Helper()
+	for _, size := range []int{17, 24, 32, 48, 72, 1000, 1024, 131072} {
+		for what, sketch := range map[string]func(rank int, is int64) *Program{
+			"a number": func(rank int, is int64) *Program {
+				return calls(rank, size, func(r, c int) int64 { return 64*int64(r) + 8*is*int64(c) }, 2)
+			},
+			"a call": func(rank int, is int64) *Program {
+				return calls(rank, size, func(r, c int) int64 { return 64 * int64(r) }, 2+int(is))
+			},
+		} {
+			_, _, err := expanded(size, func(rank int) *Program {
+				if other(rank, size) {
+					return sketch(rank, 1)
+				}
+				return sketch(rank, 0)
+			})
+			if unfit := (*UnfitError)(nil); !errors.As(err, &unfit) {
+				t.Errorf("%s, %d ranks, %s that others have not: %v", name, size, what, err)
+			}
+		}
+	}
+}
+
+// TestLooked counts the ranks of a world whose numbers are plain.
+func TestLooked(t *testing.T) {
+	for size, want := range map[int]int{1: 1, 9: 9, 10: 10, 24: 24, 64: 21, 1024: 24, 4097: 25, 131072: 24} {
+		asked := make(map[int]bool)
+		_, looked, err := expanded(size, func(rank int) *Program {
+			asked[rank] = true
+			return calls(rank, size, func(r, c int) int64 { return int64(r) }, 1)
+		})
+		if err != nil || looked != want || len(asked) != want {
+			t.Errorf("%d ranks: %d were looked at, %d asked, want %d: %v", size, looked, len(asked), want, err)
 		}
 	}
 }
