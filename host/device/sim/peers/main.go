@@ -159,7 +159,7 @@ func contestants(ctx context.Context, o options, us *guest, dir string) ([]conte
 		return nil, fmt.Errorf("%w\n%s", err, "hint: apt-get install --no-install-recommends libsimgrid-dev, or leave SMPI out with -smpi=false")
 	}
 	return append(list,
-		contestant{smpiBest, "SMPI tuned to be fast, with a plainer network model; simulated time differs, see the column", func(ctx context.Context) (measured, error) { return s.simulate(ctx, bestFlags()) }},
+		contestant{smpiBest, smpiBestWhat, func(ctx context.Context) (measured, error) { return s.simulate(ctx, bestFlags()) }},
 		contestant{smpiDefault, "SMPI with the defaults of smpirun", func(ctx context.Context) (measured, error) { return s.simulate(ctx, nil) }},
 	), nil
 }

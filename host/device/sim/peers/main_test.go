@@ -79,6 +79,15 @@ func TestNodesOfThePreset(t *testing.T) {
 	}
 }
 
+// Flags that choose another network model change simulated times, and the table
+// is to say so.
+func TestTunedSaysThatTimesDiffer(t *testing.T) {
+	other := strings.Contains(strings.Join(bestFlags(), " "), "--cfg=network/")
+	if said := strings.Contains(smpiBestWhat, "plainer network model; simulated time differs"); said != other {
+		t.Errorf("another network model: %v, but it says %q", other, smpiBestWhat)
+	}
+}
+
 func TestReadRing(t *testing.T) {
 	var m measured
 	const good = `{"ranks":8,"steps":14,"simulated_s":0.0015}` + "\n"

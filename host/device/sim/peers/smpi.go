@@ -46,11 +46,14 @@ func buildSMPI(ctx context.Context, o options, dir string) (*smpi, error) {
 	return s, err
 }
 
+// smpiBestWhat says what [bestFlags] change.
+const smpiBestWhat = "SMPI tuned to be fast, with a plainer network model; simulated time differs, see the column"
+
 // bestFlags make SMPI fastest: no copy of the program's (empty) global data for
 // each rank, no timing of its own computing, its fastest contexts with small
 // stacks, sends that wait for their receiver, and the plain network model: the
 // default one corrects for TCP on Ethernet, and has acknowledgements take
-// bandwidth.
+// bandwidth. So it simulates other times than with its defaults.
 func bestFlags() []string {
 	return []string{
 		"-no-privatize", "--cfg=smpi/simulate-computation:no", "--cfg=contexts/factory:raw", "--cfg=contexts/stack-size:64",
