@@ -9,6 +9,7 @@ import (
 
 	"github.com/ccrun/ccrun/host/device"
 	"github.com/ccrun/ccrun/host/device/sim"
+	"github.com/ccrun/ccrun/host/device/sim/preset"
 	"github.com/ccrun/ccrun/host/flight"
 	"github.com/ccrun/ccrun/host/op"
 )
@@ -90,17 +91,20 @@ func TestEarlyRecords(t *testing.T) {
 // TestEarlyDeadlock has a wait that never ends, looked at before its time: the
 // deadlock is of the time when it began.
 func TestEarlyDeadlock(t *testing.T) {
-	var w *world
-	var lane flight.Lane
-	w = recordedWorld(t, sim.Options{Preset: tiny(t, "launch.signal=5us"), Ranks: 1, GivenUp: func(error) { lane = w.logs[0].Lanes()[1] }})
-	err := w.each(func(r *rank) {
-		s := r.stream()
-		r.submit(s, signal(0, 0, 1), wait(0, 1, 1), signal(0, 0, 2))
-		r.is(s.Sync(device.Forever), device.ErrAborted)
-	})
-	var deadlock *sim.Deadlock
-	if !errors.As(err, &deadlock) || deadlock.AtNanos != 5000 || lane.Wait.Since != 5000 {
-		t.Errorf("Run gives %v, %+v; the lane is %+v", err, deadlock, lane)
+	// After the signal, or when the third call has handed it over.
+	for set, at := range map[string]int64{"launch.signal=5us": 5000, "host.call=1us": 3000} {
+		var w *world
+		var lane flight.Lane
+		w = recordedWorld(t, sim.Options{Preset: tiny(t, set), Ranks: 1, GivenUp: func(error) { lane = w.logs[0].Lanes()[1] }})
+		err := w.each(func(r *rank) {
+			s := r.stream()
+			r.submit(s, signal(0, 0, 1), wait(0, 1, 1), signal(0, 0, 2))
+			r.is(s.Sync(device.Forever), device.ErrAborted)
+		})
+		var deadlock *sim.Deadlock
+		if !errors.As(err, &deadlock) || deadlock.AtNanos != at || lane.Wait.Since != at {
+			t.Errorf("%s: Run gives %v, %+v; the lane is %+v", set, err, deadlock, lane)
+		}
 	}
 }
 
@@ -109,7 +113,9 @@ func TestEarlyDeadlock(t *testing.T) {
 func TestEarlySame(t *testing.T) {
 	for seed := range uint64(6) {
 		p := newStorm(seed, 1+int(seed), 1+int(seed%3), 250)
-		for _, machine := range stormPresets(t) {
+		shared := tiny(t, "host.call=0.3us") // by more ranks than it has cores
+		shared.Name, shared.Machine = "shared cores", preset.Cores
+		for _, machine := range append(stormPresets(t), shared) {
 			t.Run(fmt.Sprintf("seed %d, %s", seed, machine.Name), func(t *testing.T) {
 				var got [2]string
 				for i := range got {

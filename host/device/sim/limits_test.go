@@ -73,3 +73,35 @@ func TestRealMost(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestLaggard asks for barriers that are over, about to be over, and neither.
+func TestLaggard(t *testing.T) {
+	c, _ := openAll(t, 2)
+	c.devices[0].barriers, c.devices[1].barriers = 3, 2
+	c.passed, c.rounds = 1, []round{{entered: 2}, {entered: 1}}
+	for number, want := range []int{1: -1, 2: -1, 3: 1} {
+		if number == 0 {
+			continue
+		}
+		rank, entered := c.laggard(uint64(number))
+		if rank != want || rank >= 0 && entered != 2 || rank < 0 && entered != uint64(number) {
+			t.Errorf("barrier %d: rank %d has entered %d, want rank %d", number, rank, entered, want)
+		}
+	}
+}
+
+// TestLater goes to the end of time and past it.
+func TestLater(t *testing.T) {
+	for _, c := range []struct{ from, nanos, want int64 }{
+		{5, 2, 2005},
+		{0, math.MaxInt64, timeMax},
+		{timeMax - 500, 1, timeMax},
+		{timeMax, 1, timeMax},
+		{timeMax + 5, 1, timeMax + 5},
+		{timeMax + 5, 0, timeMax + 5},
+	} {
+		if got := later(c.from, c.nanos); got != c.want {
+			t.Errorf("%d ns after %d ps: %d, want %d", c.nanos, c.from, got, c.want)
+		}
+	}
+}
