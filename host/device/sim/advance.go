@@ -128,6 +128,8 @@ func (d *Device) releaseEngine() {
 			s.work(s.at(s.head))
 			return
 		}
+		s.busy = false
+		s.cluster.makeReady(s) // which gives its number back if it is closed
 	}
 }
 

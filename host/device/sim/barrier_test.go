@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -69,5 +70,56 @@ func TestBarrierTimeout(t *testing.T) {
 		if want := "barrier 2: rank 2 has entered 1: "; !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s...", err, want)
 		}
+	})
+}
+
+// TestBarriersAhead enters barrier after barrier for which nobody else comes.
+func TestBarriersAhead(t *testing.T) {
+	w := newWorld(t, sim.Options{Preset: tiny(t), Ranks: 2})
+	w.run(func(r *rank) {
+		if r.n == 1 {
+			r.must(w.Sleep(1, 1e9))
+			r.barrier()
+			return
+		}
+		for range 1 << 16 {
+			r.is(r.Barrier(0), device.ErrTimeout)
+		}
+		r.is(r.Barrier(0), device.ErrTooMany)
+		r.must(w.Sleep(0, 2e9))
+		r.is(r.Barrier(0), device.ErrTimeout) // one is over
+		r.is(r.Barrier(0), device.ErrTooMany)
+	})
+}
+
+// TestCommsAlone asks for communicator after communicator that nobody else asks
+// for: there is a limit to them, but not to asking again.
+func TestCommsAlone(t *testing.T) {
+	w := newWorld(t, sim.Options{Preset: tiny(t), Ranks: 2})
+	w.run(func(r *rank) {
+		get := func(i int) (device.Comm, error) {
+			return r.Device.(device.Collectives).NewComm(fmt.Sprint("c", i), []int{0, 1}, 0)
+		}
+		if r.n == 1 {
+			r.must(w.Sleep(1, 1000))
+			c, err := get(5)
+			r.must(err)
+			r.must(c.Close())
+			return
+		}
+		const most = 256
+		for i := range most {
+			r.is(second(get(i)), device.ErrTimeout)
+		}
+		for range 2 {
+			r.is(second(get(most)), device.ErrTooMany)
+			r.is(second(get(most-1)), device.ErrTimeout)
+		}
+		r.must(w.Sleep(0, 2000))
+		c, err := get(5)
+		r.must(err)
+		r.must(c.Close())
+		r.is(second(get(most)), device.ErrTimeout)
+		r.is(second(get(most+1)), device.ErrTooMany)
 	})
 }

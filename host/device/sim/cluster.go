@@ -11,8 +11,8 @@
 // Buffers hold real bytes, on which operations have their effect, or are
 // phantoms, that have a size only.
 //
-// Outside Run the same devices can be used from any goroutine, as the
-// conformance suite does: whoever waits drives the events, and timeouts are of
+// Outside Run the same devices can be used from goroutines, one for each device
+// at a time, as the conformance suite does: whoever waits drives the events, and timeouts are of
 // wall time, because only there can somebody else act.
 package sim
 

@@ -60,9 +60,6 @@ func (d *Device) NewComm(name string, ranks []int, timeout time.Duration) (devic
 	if err := d.usable(); err != nil {
 		return nil, err
 	}
-	if d.openComms >= commsMax {
-		return nil, device.ErrTooMany
-	}
 	d.charge()
 	d.catchUp()
 	g, err := d.join(name, ranks)
@@ -76,7 +73,6 @@ func (d *Device) NewComm(name string, ranks []int, timeout time.Duration) (devic
 	if g.mismatch {
 		return nil, fmt.Errorf("communicator %q: ranks have other ranks in it: %w", name, device.ErrMismatch)
 	}
-	d.openComms++
 	return g.members[g.place(d.rank)], nil
 }
 
@@ -112,6 +108,9 @@ func (d *Device) join(name string, ranks []int) (*group, error) {
 			return nil, err
 		}
 	}
+	if d.openComms >= commsMax && !(same && g.members[g.place(d.rank)] != nil) {
+		return nil, device.ErrTooMany
+	}
 	if g == nil {
 		g, same = &group{name: name, ranks: slices.Clone(ranks), members: make([]*comm, len(ranks)), places: make(map[int]int, len(ranks)), first: 1}, true
 		for at, rank := range ranks {
@@ -129,6 +128,7 @@ func (d *Device) join(name string, ranks []int) (*group, error) {
 	at := g.place(d.rank)
 	if g.members[at] == nil {
 		g.members[at] = &comm{device: d, group: g, rank: at}
+		d.openComms++ // even if the others never come
 		if g.joined++; g.complete() {
 			for _, rank := range g.ranks {
 				if m := c.devices[rank]; m != nil {

@@ -194,6 +194,9 @@ func (d *Device) Barrier(timeout time.Duration) error {
 		return fmt.Errorf("barrier %d: %w", d.barriers+1, err)
 	}
 	c := d.cluster
+	if d.barriers-c.passed >= barriersAhead {
+		return fmt.Errorf("barrier %d: %d have not ended: %w", d.barriers+1, barriersAhead, device.ErrTooMany)
+	}
 	d.barriers++
 	c.arrive(d.barriers)
 	d.wait = guestWait{kind: op.Barrier, target: d.barriers, peer: -1}
@@ -206,6 +209,9 @@ func (d *Device) Barrier(timeout time.Duration) error {
 	}
 	return nil
 }
+
+// barriersAhead is how many barriers a rank may have entered and not waited for.
+const barriersAhead = 1 << 16
 
 // round is a barrier that not all ranks have passed.
 type round struct {

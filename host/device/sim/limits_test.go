@@ -7,6 +7,7 @@ import (
 
 	"github.com/ccrun/ccrun/host/device"
 	"github.com/ccrun/ccrun/host/device/sim/preset"
+	"github.com/ccrun/ccrun/host/op"
 )
 
 // openAll opens all ranks of a cluster of a preset without a limit of memory.
@@ -103,5 +104,60 @@ func TestLater(t *testing.T) {
 		if got := later(c.from, c.nanos); got != c.want {
 			t.Errorf("%d ns after %d ps: %d, want %d", c.nanos, c.from, got, c.want)
 		}
+	}
+}
+
+// TestQueuedForEngine gives a stream up that waits for a copy engine: its number
+// is there for another one, later.
+func TestQueuedForEngine(t *testing.T) {
+	p, err := preset.Find("h100")
+	if err == nil {
+		err = p.Set("launch.engines=1")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := New(Options{Preset: p, Ranks: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	devices := make([]device.Device, 2)
+	for rank := range devices {
+		if devices[rank], err = c.Open(device.Config{Rank: rank, Size: 2}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	must := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(c.Run([]func(){func() {
+		d := devices[0]
+		b, err := d.Alloc(1 << 20)
+		must(err)
+		far, err := devices[1].Alloc(1 << 20)
+		must(err)
+		h, err := devices[1].Export(op.View{Buf: far}, 1<<20)
+		must(err)
+		to, err := d.Import(1, h)
+		must(err)
+		var streams []device.Stream
+		for range 3 {
+			s, err := d.NewStream()
+			must(err)
+			must(s.Submit(&op.Op{Kind: op.Put, Peer: -1, Dst: op.View{Buf: to}, Src: op.View{Buf: b}, Bytes: 1 << 20}))
+			streams = append(streams, s)
+		}
+		must(c.Sleep(0, 10_000))
+		d.Abort(errors.New("enough"))
+		for _, s := range streams {
+			if err := s.Close(); !errors.Is(err, device.ErrAborted) {
+				t.Error(err)
+			}
+		}
+	}, func() {}}))
+	if len(c.unused) != 3 {
+		t.Errorf("%d numbers of streams have been given back", len(c.unused))
 	}
 }

@@ -8,7 +8,8 @@ import (
 
 // slab hands out slices of one large allocation after another: what thousands
 // of ranks look at by turns should lie on few pages, huge ones if the kernel
-// gives them.
+// gives them. What has been handed out is not handed out again: a closed stream's
+// memory is the garbage collector's, and goes when all of its allocation does.
 type slab[T any] struct{ rest []T }
 
 // slabs are those of a cluster.
