@@ -128,7 +128,7 @@ func (m *measurement) config(path string) runner.Config {
 	c := runner.Config{
 		WasmPath: path, Device: o.device, Data: o.data, Timeout: time.Duration(o.timeoutSecs) * time.Second, OpTimeout: 5 * time.Minute,
 		TraceLevel: flight.Level(o.trace), Fault: o.fault, Algorithms: o.algorithms.table, Pin: !o.noPin, Seed: 1, Ready: m.begin,
-		Stderr: s.stderr, Self: s.self, Env: s.env, Environ: s.environ, TempDir: s.tempDir,
+		Stderr: s.stderr, Self: s.self, Env: s.env, Environ: s.environ, TempDir: s.tempDir, Set: o.set,
 	}
 	if !o.launched {
 		c.Ranks = m.options.Ranks()
@@ -204,6 +204,9 @@ func (m *measurement) conclude(result *runner.Result, results *bench.Results) er
 		m.note(results.Err())
 	}
 	if m.report != nil {
+		if sim := result.Simulation; sim != nil {
+			m.table.Notes, m.report.Simulation = m.notes(sim), newSimulationReport(sim)
+		}
 		m.report.End(&m.outcome, failures, time.Now())
 		if code == bench.ExitOK || code == bench.ExitWrong {
 			m.note(m.table.End(&m.outcome))
@@ -220,6 +223,15 @@ func (m *measurement) conclude(result *runner.Result, results *bench.Results) er
 		code = bench.ExitWrong
 	}
 	return exitCode(code)
+}
+
+// notes are what a simulated table rests on.
+func (m *measurement) notes(sim *runner.Simulation) []string {
+	notes := sim.Preset.Honesty()
+	if m.options.Checks == 0 && m.flags.checks > 0 {
+		notes = append(notes, "no checks: without --data simulated buffers may be sizes without bytes")
+	}
+	return notes
 }
 
 // benchHints are what to do about verdicts of which a flag may be the cause.

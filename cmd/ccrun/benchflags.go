@@ -43,6 +43,7 @@ type benchOptions struct {
 	trace      levelValue
 	device     string
 	noPin      bool
+	set        setsValue
 	data       bool // of simulated runs
 	native     bool
 	fault      string
@@ -64,7 +65,7 @@ func defaultBenchOptions() *benchOptions {
 func (o *benchOptions) flags() []cli.Flag {
 	return []cli.Flag{
 		valueFlag(&o.threads, "start `N` times -g ranks", "nthreads", "t"),
-		valueFlag(&o.gpus, "start `N` ranks (default: 4, or what the launcher's environment says)", "ngpus", "g"),
+		valueFlag(&o.gpus, "start `N` ranks (default: 4, all of a simulated machine, or what the launcher's environment says)", "ngpus", "g"),
 		valueFlag(&o.minBytes, "begin with `SIZE`, of the whole array", "minbytes", "b"),
 		valueFlag(&o.maxBytes, "end with `SIZE` (default: 32MiB, or -b if that is more)", "maxbytes", "e"),
 		valueFlag(&o.stepBytes, "add `SIZE` from row to row", "stepbytes", "i"),
@@ -95,6 +96,7 @@ func (o *benchOptions) flags() []cli.Flag {
 		valueFlag(&o.algorithms, algorithmsUsage, "algorithms"),
 		valueFlag(&o.trace, "record `LEVEL` and what is coarser: off, collective, flow, slice, message", "trace"),
 		textFlag(&o.device, "auto", "carry operations out on `DEVICE`: auto, cpu, sim[:PRESET[xNODES]]", "device"),
+		valueFlag(&o.set, "simulate with another number: `KEY=VALUE` is link.nvlink.bandwidth=2x, or =300GB/s (repeatable)", "set"),
 		boolFlag(&o.data, "give simulated buffers bytes, and check them", "data"),
 		boolFlag(&o.native, "measure without Wasm, to see what the sandbox costs", "native"),
 		&cli.StringFlag{Name: "fault", Destination: &o.fault, Hidden: true}, // of package fault, to see that checks find it
@@ -132,6 +134,9 @@ func (o *benchOptions) complete(c *cli.Context, env func(string) string) error {
 	}
 	if err := o.readVariables(env); err != nil {
 		return err
+	}
+	if err := onlySimulated(o.device, o.data, o.set); err != nil || simulated(o.device) {
+		return err // no launcher counts where all ranks are one process
 	}
 	launched, err := runner.Launched(env)
 	if err != nil || launched == 0 {
@@ -189,8 +194,8 @@ func (o *benchOptions) options() (*bench.Options, error) {
 	if o.graph != 0 {
 		return nil, notImplemented("-G " + strconv.Itoa(o.graph) + ": there are no CUDA graphs")
 	}
-	if o.gpus == 0 {
-		o.gpus = runner.DefaultRanks
+	if err := o.fillRanks(); err != nil {
+		return nil, err
 	}
 	b := &bench.Options{
 		Collective: c, Threads: int(o.threads), GPUs: int(o.gpus),
@@ -204,10 +209,29 @@ func (o *benchOptions) options() (*bench.Options, error) {
 	if err := b.Check(); err != nil {
 		return nil, usageError{err.Error(), "see ccrun bench --help"}
 	}
-	if b.Ranks() > runner.RanksMax {
-		return nil, usageError{fmt.Sprintf("%d ranks, more than %d", b.Ranks(), runner.RanksMax), "give smaller -t and -g"}
+	most := runner.RanksMax
+	if simulated(o.device) {
+		most = runner.SimulatedRanksMax
+	}
+	if b.Ranks() > most {
+		return nil, usageError{fmt.Sprintf("%d ranks, more than %d", b.Ranks(), most), "give smaller -t and -g"}
 	}
 	return b, nil
+}
+
+// fillRanks takes a simulated machine's ranks, or those of any run, if -g does
+// not say how many.
+func (o *benchOptions) fillRanks() error {
+	if o.gpus != 0 {
+		return nil
+	}
+	o.gpus = runner.DefaultRanks
+	if !simulated(o.device) {
+		return nil
+	}
+	ranks, err := runner.SimulatedRanks(o.device, o.set)
+	o.gpus = max(1, countValue(ranks)/o.threads)
+	return err
 }
 
 func benchNames() string { return strings.Join(bench.Names(), ", ") }

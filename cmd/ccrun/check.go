@@ -58,6 +58,7 @@ the workflow does only for other data, or at other times, is not seen.
 		Flags: []cli.Flag{
 			valueFlag(&o.ranks, "record `N` ranks (default: as many as the simulated node has)", "ranks", "n"),
 			textFlag(&o.device, o.device, "record on `DEVICE`: auto, cpu, sim[:PRESET[xNODES]]", "device"),
+			valueFlag(&o.set, "simulate with another number: `KEY=VALUE` is link.nvlink.bandwidth=2x, or =300GB/s (repeatable)", "set"),
 			valueFlag(&o.states, "go through `N` states at most", "states"),
 			valueFlag(&o.timeout, "stop the recording after `TIME` (default: never)", "timeout"),
 			valueFlag(&o.seed, "derive what is random from `NUMBER`", "seed"),
@@ -72,6 +73,9 @@ func (o *checkOptions) check(ctx context.Context, s *state, args cli.Args) error
 	if !args.Present() {
 		return usageError{"no workflow given", "ccrun check [flags] WORKFLOW.wasm [arguments], or ccrun check FILE.oplog"}
 	}
+	if err := onlySimulated(o.device, o.data, o.set); err != nil {
+		return err
+	}
 	path := args.First()
 	log, err := readLog(path)
 	var verdict *runner.Verdict
@@ -83,20 +87,33 @@ func (o *checkOptions) check(ctx context.Context, s *state, args cli.Args) error
 	if err != nil {
 		return err
 	}
-	schedule, err := logged.Schedule(log)
-	if err != nil {
-		return usageError{path + ": " + err.Error(), "record it again with ccrun record"}
-	}
-	result, err := check.Check(schedule, int(o.states))
-	if err != nil {
+	result, err := o.search(log)
+	if err != nil && verdict == nil {
 		return usageError{path + ": " + err.Error(), "record it again with ccrun record"}
 	}
 	r := newCheckReport(path, log.Ranks, result, verdict)
+	if err != nil { // the run failed, so its log is not whole
+		r.Unchecked = err.Error()
+	}
 	if o.json {
 		text, err := json.MarshalIndent(r, "", "  ")
 		return cmp.Or(err, writeAll(s.stdout, string(text)+"\n"), exitCode(r.ExitCode))
 	}
 	return cmp.Or(writeAll(s.stdout, r.text()), exitCode(r.ExitCode))
+}
+
+// search looks through the orders of a log. Of one that cannot be checked the
+// result is empty.
+func (o *checkOptions) search(log *oplog.Log) (*check.Result, error) {
+	schedule, err := logged.Schedule(log)
+	if err != nil {
+		return &check.Result{}, err
+	}
+	result, err := check.Check(schedule, int(o.states))
+	if err != nil {
+		return &check.Result{}, err
+	}
+	return result, nil
 }
 
 var errNoLog = errors.New("not an operation log")
@@ -144,6 +161,9 @@ func (o *checkOptions) record(parent context.Context, s *state, path string, arg
 	if err == nil {
 		log, err = readLog(file)
 	}
+	if err != nil && result.Verdict != nil { // nothing that can be read is left of it
+		log, err = &oplog.Log{Ranks: result.Ranks}, nil
+	}
 	return log, result.Verdict, cmp.Or(err, result.Remove())
 }
 
@@ -157,7 +177,8 @@ type checkReport struct {
 	Complete   bool           `json:"complete"`
 	MemoryFull bool           `json:"memory_full,omitempty"` // the search was given up for the memory that it took
 	Findings   []checkFinding `json:"findings"`
-	Run        string         `json:"run,omitempty"` // how the recorded run ended, if badly
+	Run        string         `json:"run,omitempty"`       // how the recorded run ended, if badly
+	Unchecked  string         `json:"unchecked,omitempty"` // why there was nothing to look through
 	ExitCode   int            `json:"exit_code"`
 }
 
@@ -223,6 +244,8 @@ func (r *checkReport) text() string {
 	switch {
 	case len(r.Findings) > 0:
 		fmt.Fprintf(&b, "found in %s, %d states\n", counted, r.States)
+	case r.Unchecked != "":
+		fmt.Fprintf(&b, "nothing was checked (%s), for the recorded run failed: %s\n", r.Unchecked, strings.ReplaceAll(r.Run, "\n", "\n  "))
 	case r.Run != "":
 		fmt.Fprintf(&b, "nothing was found in %s, %d states, but the recorded run failed: %s\n", counted, r.States, strings.ReplaceAll(r.Run, "\n", "\n  "))
 	case r.Complete:

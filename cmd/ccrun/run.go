@@ -200,6 +200,9 @@ func (s *state) carryOut(parent context.Context, o *runOptions, c runner.Config,
 		return cmp.Or(context.Cause(ctx), err) // what a signal cut short fails in odd ways
 	}
 	ended(result)
+	if sim := result.Simulation; sim != nil && sim.Phantoms && !c.Replay && !o.silent {
+		s.warn("buffers had no bytes: what the workflow says it verified was not; --data gives them bytes")
+	}
 	return s.conclude(ctx, o, c.WasmPath, result)
 }
 

@@ -21,19 +21,25 @@ func simulated(device string) bool { return device == "sim" || strings.HasPrefix
 // it has a use for.
 func (o *runOptions) checkSim(s *state) error {
 	if !o.isSim() {
-		switch {
-		case o.data:
-			return usageError{"--data is for simulated runs: the buffers of others hold data", "--device sim --data"}
-		case len(o.set) > 0:
-			return usageError{"--set is for simulated runs: others take the time that they take", "--device sim --set " + o.set[0]}
-		}
-		return nil
+		return onlySimulated(o.device, o.data, o.set)
 	}
 	if o.outputs.names(prometheusOutput) {
 		return usageError{"-o prometheus is for runs that last: a simulated one is not in the time of who watches it", "-o otlp, or --json"}
 	}
 	if o.opTimeoutGiven && o.opTimeout > 0 {
 		s.warn("--op-timeout is not used on %s: a wait that cannot end is found at once", o.device)
+	}
+	return nil
+}
+
+// onlySimulated refuses flags of simulated runs on another device.
+func onlySimulated(device string, data bool, set setsValue) error {
+	switch {
+	case simulated(device):
+	case data:
+		return usageError{"--data is for simulated runs: the buffers of others hold data", "--device sim --data"}
+	case len(set) > 0:
+		return usageError{"--set is for simulated runs: others take the time that they take", "--device sim --set " + set[0]}
 	}
 	return nil
 }
