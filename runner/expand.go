@@ -1,10 +1,12 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/tetratelabs/wazero"
 
@@ -49,9 +51,14 @@ func Expand(ctx context.Context, c Config) (*Expansion, error) {
 	if err != nil {
 		return nil, refusal(err)
 	}
-	defer runtime.Close(ctx)
+	if c.Timeout > 0 {
+		late := &Error{Code: ExitTimeout, Text: "the workflow took longer than " + c.Timeout.String(), Hint: "--timeout raises the limit"}
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, c.Timeout, late)
+		defer cancel()
+	}
 	e := &expander{config: &c, place: place, runtime: runtime, compiled: compiled}
-	x, err := e.expand(ctx)
+	x, err := e.await(ctx)
 	var unfit *oplog.UnfitError
 	if errors.As(err, &unfit) {
 		return nil, refuse("simulate all ranks instead: ccrun run --device sim:PRESETxNODES, or record --device sim:PRESETxNODES", "%s cannot be expanded: %v", c.WasmPath, err)
@@ -65,6 +72,35 @@ type expander struct {
 	place    func(rank int) (localRank, localSize int)
 	runtime  *guest.Runtime
 	compiled wazero.CompiledModule
+	garbage  *collector
+}
+
+// await expands until it is told to stop: a guest that computes without end is
+// left behind then, and nothing under it is given back.
+func (e *expander) await(ctx context.Context) (*Expansion, error) {
+	leaveProcessor(e.config)
+	e.garbage = newCollector()
+	type outcome struct {
+		x   *Expansion
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		x, err := e.expand(ctx)
+		done <- outcome{x, err}
+	}()
+	var o outcome
+	select {
+	case o = <-done:
+	case <-ctx.Done():
+		select {
+		case o = <-done:
+		case <-time.After(cmp.Or(e.config.stopGrace, killGrace)):
+			return nil, context.Cause(ctx)
+		}
+	}
+	e.garbage.end()
+	return o.x, errors.Join(o.err, e.runtime.Close(context.WithoutCancel(ctx)))
 }
 
 func (e *expander) expand(ctx context.Context) (*Expansion, error) {
@@ -77,6 +113,8 @@ func (e *expander) expand(ctx context.Context) (*Expansion, error) {
 
 // sketch runs one rank's guest, and gives what it asked for.
 func (e *expander) sketch(ctx context.Context, rank int) (*oplog.Program, error) {
+	e.garbage.look()
+	e.garbage.between()
 	c, site, sketch := e.config, &guest.CallSite{}, oplog.NewSketch(rank, e.config.Ranks)
 	recording := oplog.Record(sketch, oplog.Options{Rank: rank, Ranks: c.Ranks, Function: site.Function})
 	recorder, err := flight.CreateVirtual("", flight.Meta{Rank: rank, Size: c.Ranks}, 1, sketch.Now)

@@ -65,10 +65,7 @@ func simulate(ctx context.Context, c Config) (*Result, error) {
 	if err != nil {
 		return nil, refusal(err)
 	}
-	if c.Env("GOMAXPROCS") == "" {
-		// Beside a guest, which may compute without end, the watch needs a turn.
-		runtime.GOMAXPROCS(max(2, runtime.GOMAXPROCS(0)))
-	}
+	leaveProcessor(&c)
 	l := &launcher{config: &c, runID: t.runIDOf(&c, wasm), console: &console{progress: c.Progress}}
 	l.noteLauncher()
 	dirID := randomID(8) // the same run may be under way elsewhere
@@ -92,6 +89,14 @@ func simulate(ctx context.Context, c Config) (*Result, error) {
 		return nil, refuse("make room, or record less with --trace collective", "%v", err)
 	}
 	return result, nil
+}
+
+// leaveProcessor sees to it that, beside a guest, which may compute without end,
+// somebody else has a turn.
+func leaveProcessor(c *Config) {
+	if c.Env == nil || c.Env("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(max(2, runtime.GOMAXPROCS(0)))
+	}
 }
 
 // noteLauncher says that what another launcher wants is of no concern.

@@ -79,6 +79,9 @@ func (o *recordOptions) record(ctx context.Context, s *state, args cli.Args) err
 	if file == "" {
 		file = strings.TrimSuffix(filepath.Base(workflow), ".wasm") + ".oplog"
 	}
+	if info, err := os.Stat(filepath.Dir(file)); err != nil || !info.IsDir() {
+		return usageError{"-o " + quote(file) + ": no directory " + quote(filepath.Dir(file)), "make it first"}
+	}
 	c := o.config(s, workflow, args.Tail())
 	if o.expand {
 		return o.expanded(ctx, s, c, file)
