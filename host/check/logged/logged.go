@@ -152,7 +152,7 @@ func (r *reader) each(p *oplog.Program, read func(verb string) error) error {
 			err = r.err
 		}
 		if err != nil {
-			return fmt.Errorf("rank %d, line %d of its operations (%s): %w", r.rank, r.number, text, err)
+			return fmt.Errorf("rank %d, line %d of its operations (%.200s): %w", r.rank, r.number, text, err)
 		}
 	}
 	return nil

@@ -79,3 +79,37 @@ func FuzzSchedule(f *testing.F) {
 		}
 	})
 }
+
+// TestBounds holds that logs which would take too much are refused, and why.
+func TestBounds(t *testing.T) {
+	var ranks, others, numbers strings.Builder
+	for rank := range logged.RanksMax {
+		if rank > 0 {
+			fmt.Fprintf(&others, "rank %d\nend\n", rank)
+			numbers.WriteByte(',')
+		}
+		fmt.Fprint(&numbers, rank)
+	}
+	ranks.Write(oplog.AppendHead(nil, "cpu", logged.RanksMax))
+	var comms, lists strings.Builder
+	for number := range logged.MembersMax/logged.RanksMax + 1 {
+		fmt.Fprintf(&comms, "comm g%d \"%d\" all\n", number+1, number)
+	}
+	for number := range logged.TextBytesMax/logged.RanksMax/numbers.Len() + 1 {
+		fmt.Fprintf(&lists, "comm g%d \"%d\" %s\n", number+1, number, numbers.String())
+	}
+	for _, c := range []struct{ lines, want string }{
+		{"rank 0\n" + strings.Repeat("barrier_late\n", logged.EntriesMax/logged.RanksMax+1) + "end\n" + others.String(), "calls and barriers of the log have more than"},
+		{"rank 0\n" + comms.String() + "end\n" + others.String(), "communicators of the log have more than"},
+		{"rank *\n" + lists.String() + "end\n", "bytes in its lines"},
+	} {
+		log, err := oplog.Parse(strings.NewReader(ranks.String()+c.lines), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := logged.Schedule(log); err == nil || !strings.Contains(err.Error(), c.want) {
+			message := fmt.Sprint(err)
+			t.Errorf("%.200s, want %s", message, c.want)
+		}
+	}
+}
