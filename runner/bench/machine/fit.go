@@ -33,13 +33,17 @@ func (p *Plan) Fit() Numbers {
 	n.Wake = atLeastZero(p.secs(one, 0) - n.Op - n.Call)
 	n.Signal = atLeastZero(p.secs(pingPong, 0)-n.round())/(2*hops) - n.Op
 	if len(p.times) > 1 {
-		// In a step a core carries out the copies of two ranks, and raises flags
-		// when nobody else has anything to do. It goes from one to the other and
-		// back; on a single core one of them is always ahead by a step, and it goes
-		// from one to the other once.
-		turns := float64(min(p.Cores, 2))
+		// In a step a core carries out a copy and two signals for each of two ranks.
+		// It goes from one to the other and back; with one core or three, whose
+		// ranks are at an odd distance in so small a ring, the simulator comes to
+		// have one of them ahead by a step always, and goes from one to the other
+		// once. With five and more it does not.
+		turns := 2.0
+		if p.Cores == 1 || p.Cores == 3 {
+			turns = 1
+		}
 		step := (script.Median(p.times[1][0]) - n.round()) / hops
-		n.Switch = atLeastZero(step-4*n.Op) / turns
+		n.Switch = atLeastZero(step-6*n.Op) / turns
 	}
 	n.Signal = atLeastZero(n.Signal)
 	n.Pattern = significant(fillBytes / max(p.secs(fill, fillBytes)-n.round()-n.Op, 1e-9))

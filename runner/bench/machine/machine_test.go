@@ -48,7 +48,7 @@ var numbers = []string{"host.call=60ns", "host.wake=250ns", "cpu.op=90ns", "cpu.
 // A simulated machine has known numbers, and these are found: of one core, of
 // as many as are measured and of more.
 func TestFitFindsWhatWasSimulated(t *testing.T) {
-	for _, cores := range []string{"1", "2", "3", "12"} {
+	for _, cores := range []string{"1", "2", "3", "5", "6", "12"} {
 		set := append(slices.Clone(numbers), "cpu.cores="+cores)
 		if cores == "1" {
 			set = append(set, "cpu.signal=0s") // nothing is on its way to another core
