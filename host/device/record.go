@@ -1,6 +1,8 @@
 package device
 
 import (
+	"errors"
+
 	"github.com/ccrun/ccrun/host/flight"
 	"github.com/ccrun/ccrun/host/op"
 )
@@ -78,4 +80,18 @@ func RecordCall(w *flight.Writer, c *op.Call, sequence uint32, ranks, stream int
 	r.Kind, r.Type, r.Red, r.Status = uint8(op.Collective), uint8(c.Type), uint8(c.Collective), status
 	r.Stream, r.Group = uint16(stream), c.Group
 	w.Commit(r, number)
+}
+
+// StatusOf is the status of the record of an operation that ended so.
+func StatusOf(err error) uint8 {
+	switch {
+	case err == nil:
+		return flight.StatusOK
+	case errors.Is(err, ErrAborted):
+		return flight.StatusAborted
+	case errors.Is(err, ErrTimeout):
+		return flight.StatusTimeout
+	default:
+		return flight.StatusFailed
+	}
 }

@@ -1,5 +1,7 @@
 package op
 
+import "math"
+
 // MaxGroup is the largest number of calls in a group.
 const MaxGroup = 1024
 
@@ -81,4 +83,29 @@ func (c *Call) check(size int) error {
 		return ErrRange
 	}
 	return nil
+}
+
+// VectorBytes is how much of In and of Out a rank of so many uses in an
+// AllToAllV. It fails with [ErrCall] or [ErrRange] if the counts cannot be.
+func (c *Call) VectorBytes(rank, ranks int) (bytes [2]int64, err error) {
+	size := int64(c.Type.Size())
+	for area, parts := range [...][2][]int64{{c.SendCounts, c.SendOffsets}, {c.RecvCounts, c.RecvOffsets}} {
+		counts, offsets := parts[0], parts[1]
+		if len(counts) != ranks || len(offsets) != ranks {
+			return bytes, ErrCall
+		}
+		for i, n := range counts {
+			const most = math.MaxInt64 / 16
+			if n < 0 || offsets[i] < 0 || n > most || offsets[i] > most {
+				return bytes, ErrRange
+			}
+			if n > 0 {
+				bytes[area] = max(bytes[area], (offsets[i]+n)*size)
+			}
+		}
+	}
+	if c.SendCounts[rank] != c.RecvCounts[rank] {
+		return bytes, ErrCall
+	}
+	return bytes, nil
 }

@@ -359,6 +359,6 @@ func (c *comm) recordCalls(by *caller, status uint8) {
 
 // fail ends the calls of the chunk.
 func (g *groupRun) fail(c *comm, s *stream, err error) {
-	c.recordCalls(&caller{stream: s}, statusOf(err))
+	c.recordCalls(&caller{stream: s}, device.StatusOf(err))
 	c.unpin(s.number)
 }

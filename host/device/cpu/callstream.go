@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/ccrun/ccrun/host/device"
 	"github.com/ccrun/ccrun/host/op"
@@ -43,7 +42,7 @@ func (d *Device) acceptCalls(o *op.Op) error {
 		bytes := c.extentOf(call.Program).bytes
 		if call.Collective == op.AllToAllV {
 			var err error
-			if bytes, err = c.vectorExtent(call); err != nil {
+			if bytes, err = call.VectorBytes(c.rank, len(c.peers)); err != nil {
 				return err
 			}
 		}
@@ -54,30 +53,6 @@ func (d *Device) acceptCalls(o *op.Op) error {
 		}
 	}
 	return nil
-}
-
-// vectorExtent is how much of its areas this rank uses in an AllToAllV.
-func (c *comm) vectorExtent(call *op.Call) (bytes [2]int64, err error) {
-	size := int64(call.Type.Size())
-	for area, parts := range [...][2][]int64{{call.SendCounts, call.SendOffsets}, {call.RecvCounts, call.RecvOffsets}} {
-		counts, offsets := parts[0], parts[1]
-		if len(counts) != len(c.peers) || len(offsets) != len(c.peers) {
-			return bytes, op.ErrCall
-		}
-		for i, n := range counts {
-			const most = math.MaxInt64 / 16
-			if n < 0 || offsets[i] < 0 || n > most || offsets[i] > most {
-				return bytes, op.ErrRange
-			}
-			if n > 0 {
-				bytes[area] = max(bytes[area], (offsets[i]+n)*size)
-			}
-		}
-	}
-	if call.SendCounts[c.rank] != call.RecvCounts[c.rank] {
-		return bytes, op.ErrCall
-	}
-	return bytes, nil
 }
 
 func (d *Device) acceptArea(v op.View, bytes int64) error {

@@ -1,12 +1,10 @@
 package cpu
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/ccrun/ccrun/host/device"
 	"github.com/ccrun/ccrun/host/device/kernels"
-	"github.com/ccrun/ccrun/host/flight"
 	"github.com/ccrun/ccrun/host/op"
 )
 
@@ -102,7 +100,7 @@ func (s *stream) await(e *entry, g guestWait) (seen uint64, err error) {
 		err = e.after.failureBefore(e.target)
 	}
 	if err != errDeadline {
-		s.mark = s.device.record(&e.op, s.number, int(e.op.Peer), statusOf(err), e.start)
+		s.mark = s.device.record(&e.op, s.number, int(e.op.Peer), device.StatusOf(err), e.start)
 	}
 	return w.bell.value.Load(), err
 }
@@ -137,7 +135,7 @@ func (s *stream) perform(o *op.Op) error {
 		s.mark = s.device.recordReduce(o, s.number, start)
 		return nil
 	}
-	s.mark = s.device.record(o, s.number, peer, statusOf(err), start)
+	s.mark = s.device.record(o, s.number, peer, device.StatusOf(err), start)
 	return err
 }
 
@@ -293,17 +291,4 @@ func (d *Device) acceptTransfer(o *op.Op) error {
 		return fmt.Errorf("%s of a peer's buffer: %w", o.Kind, device.ErrForeign)
 	}
 	return nil
-}
-
-func statusOf(err error) uint8 {
-	switch {
-	case err == nil:
-		return flight.StatusOK
-	case errors.Is(err, device.ErrAborted):
-		return flight.StatusAborted
-	case errors.Is(err, device.ErrTimeout):
-		return flight.StatusTimeout
-	default:
-		return flight.StatusFailed
-	}
 }

@@ -114,7 +114,7 @@ func (s *stream) advanceGroup(head, end uint64) (moved bool) {
 }
 
 func (s *stream) failMessage(e *entry, at uint64, err error) {
-	s.device.record(&e.op, s.number, int(e.op.Peer), statusOf(err), e.start)
+	s.device.record(&e.op, s.number, int(e.op.Peer), device.StatusOf(err), e.start)
 	s.fail(&e.op, at, 0, err)
 }
 

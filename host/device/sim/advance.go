@@ -232,7 +232,7 @@ func (s *stream) failHead(err error) {
 		s.busy = false // its jobs find that it has ended
 	}
 	s.failed = &failure{at: s.head, err: &device.OpError{Op: s.device.opOf(t), Stream: s.number, Seen: seen, Err: err}}
-	s.device.record(s, t, statusOf(err))
+	s.device.record(s, t, device.StatusOf(err))
 	s.blocked, s.talking = false, false
 	s.passOver()
 }

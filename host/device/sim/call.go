@@ -325,7 +325,7 @@ func (r *callRun) fail(err error) {
 	r.ended = true
 	s, c := r.stream, r.comm
 	r.state.finished++
-	r.record(statusOf(err))
+	r.record(device.StatusOf(err))
 	c.breakOff(err)
 	s.busy = false
 	if s.failed == nil {
@@ -361,7 +361,7 @@ func (c *comm) failCalls(t *task, err error) {
 		if r := s.runs[c.rank]; r != nil && !r.ended && r.stream.failed != nil && r.stream.at(r.task) == t {
 			r.ended = true
 			s.finished++
-			r.record(statusOf(err))
+			r.record(device.StatusOf(err))
 		}
 	}
 	c.breakOff(err)

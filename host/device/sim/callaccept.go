@@ -2,7 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/ccrun/ccrun/host/device"
 	"github.com/ccrun/ccrun/host/op"
@@ -25,7 +24,7 @@ func (d *Device) acceptCalls(o *op.Op) error {
 		bytes := c.needsOf(call.Program)
 		if call.Collective == op.AllToAllV {
 			var err error
-			if bytes, err = c.vectorNeeds(call); err != nil {
+			if bytes, err = call.VectorBytes(c.rank, c.Size()); err != nil {
 				return err
 			}
 		}
@@ -72,30 +71,6 @@ func (c *comm) measure(p *op.Program) (needs [2]int64) {
 		}
 	}
 	return needs
-}
-
-// vectorNeeds is how much of its areas this rank uses in an AllToAllV.
-func (c *comm) vectorNeeds(call *op.Call) (bytes [2]int64, err error) {
-	size := int64(call.Type.Size())
-	for area, parts := range [...][2][]int64{{call.SendCounts, call.SendOffsets}, {call.RecvCounts, call.RecvOffsets}} {
-		counts, offsets := parts[0], parts[1]
-		if len(counts) != c.Size() || len(offsets) != c.Size() {
-			return bytes, op.ErrCall
-		}
-		for i, n := range counts {
-			const most = math.MaxInt64 / 16
-			if n < 0 || offsets[i] < 0 || n > most || offsets[i] > most {
-				return bytes, op.ErrRange
-			}
-			if n > 0 {
-				bytes[area] = max(bytes[area], (offsets[i]+n)*size)
-			}
-		}
-	}
-	if call.SendCounts[c.rank] != call.RecvCounts[c.rank] {
-		return bytes, op.ErrCall
-	}
-	return bytes, nil
 }
 
 func (d *Device) acceptArea(v op.View, bytes int64) error {

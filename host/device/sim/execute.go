@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/ccrun/ccrun/host/device"
@@ -279,18 +278,5 @@ func (d *Device) recordReduce(o *op.Op, s *stream, t *task, start, end int64) {
 	}
 	if !remote {
 		device.Record(d.recorder, o, s.number, -1, flight.StatusOK, start, end)
-	}
-}
-
-func statusOf(err error) uint8 {
-	switch {
-	case err == nil:
-		return flight.StatusOK
-	case errors.Is(err, device.ErrAborted):
-		return flight.StatusAborted
-	case errors.Is(err, device.ErrTimeout):
-		return flight.StatusTimeout
-	default:
-		return flight.StatusFailed
 	}
 }

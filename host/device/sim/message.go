@@ -166,7 +166,7 @@ func (s *stream) failMessage(at uint64, err error) {
 	}
 	t := s.at(at)
 	s.failed = &failure{at: at, err: &device.OpError{Op: s.device.opOf(t), Stream: s.number, Err: err}}
-	s.device.record(s, t, statusOf(err))
+	s.device.record(s, t, device.StatusOf(err))
 	s.blocked, s.talking = false, false
 	s.passOver()
 }
