@@ -34,7 +34,7 @@ extern "C" {
 #endif
 
 /* Version of the table that this header was generated from. */
-#define CCRUN_ABI_VERSION 2
+#define CCRUN_ABI_VERSION 3
 #define CCRUN_FOREVER (-1) /* timeout: wait for ever */
 
 typedef uint32_t ccrun_errno_t;
@@ -94,6 +94,7 @@ enum {
   CCRUN_KIND_EVENT_WAIT = 13,
   CCRUN_KIND_GEMM = 14,
   CCRUN_KIND_CALL = 15,
+  CCRUN_KIND_COPY_BOX = 16,
 };
 
 /* element types */
@@ -139,6 +140,47 @@ enum {
   CCRUN_DEVICE_SIM = 2,
 };
 
+/* when a pipeline admits buckets, within its limits: as soon as it can; a window at a time; one at a time; when all receivers have granted a credit; when the guest says so */
+enum {
+  CCRUN_ADMISSION_ALL_AT_ONCE = 0,
+  CCRUN_ADMISSION_WINDOWED = 1,
+  CCRUN_ADMISSION_SERIALIZED = 2,
+  CCRUN_ADMISSION_CREDITS = 3,
+  CCRUN_ADMISSION_SCRIPTED = 4,
+};
+
+/* what becomes of a bucket that needs more memory than the budget: it has the rank to itself, or the pipeline is refused */
+enum {
+  CCRUN_OVERSIZE_ALONE = 0,
+  CCRUN_OVERSIZE_REFUSE = 1,
+};
+
+/* when a bucket is written to where it belongs: when it has arrived; or when all earlier ones of the order have arrived on all ranks */
+enum {
+  CCRUN_PUBLISH_AT_ONCE = 0,
+  CCRUN_PUBLISH_IN_ORDER = 1,
+};
+
+/* how a bucket travels: packed, from its source to each destination; packed, from destination to destination; entry by entry, from where they lie */
+enum {
+  CCRUN_TRANSPORT_PACKED = 0,
+  CCRUN_TRANSPORT_CHAIN = 1,
+  CCRUN_TRANSPORT_SCATTERED = 2,
+};
+
+/* why a pipeline's next bucket is not admitted */
+enum {
+  CCRUN_STALL_NONE = 0,
+  CCRUN_STALL_ORDER = 1,
+  CCRUN_STALL_CHANNEL = 2,
+  CCRUN_STALL_BUCKETS = 3,
+  CCRUN_STALL_BYTES = 4,
+  CCRUN_STALL_POLICY = 5,
+  CCRUN_STALL_CREDIT = 6,
+  CCRUN_STALL_STREAMS = 7,
+  CCRUN_STALL_OVERSIZE = 8,
+};
+
 /* ccrun_world_t: what a rank is told of the world it runs in */
 typedef struct {
   uint32_t rank; /* this rank, from 0 */
@@ -176,7 +218,7 @@ typedef struct {
   uint8_t redop; /* operator of reduce (enumeration redop) */
   uint8_t source_count; /* of reduce: number of sources, 1 to 8 */
   uint8_t reserved; /* zero */
-  uint32_t sources; /* of reduce: pointer to that many views; of gemm and call: pointer to a structure of that name */
+  uint32_t sources; /* of reduce: pointer to that many views; of gemm and call: pointer to a structure of that name; of copy_box: to a box */
   uint32_t collective; /* collective that it belongs to, as given by collective_begin; 0 for none */
   uint32_t chunk; /* rank-chunk of the collective */
   uint32_t slice; /* pipelined slice of the chunk */
@@ -267,6 +309,148 @@ typedef struct {
   uint16_t reserved; /* zero */
 } ccrun_gemm_t;
 CCRUN_STATIC_ASSERT(sizeof(ccrun_gemm_t) == 64, "layout of gemm");
+
+/* ccrun_box_t: rows of equal length at equal distances, in planes at equal distances: part of an array of up to three dimensions */
+typedef struct {
+  uint64_t dst; /* buffer that is written */
+  uint64_t dst_offset; /* bytes from its start to the first row */
+  uint64_t dst_row; /* bytes from the start of a row to that of the next, in dst */
+  uint64_t dst_plane; /* bytes from the start of a plane to that of the next, in dst */
+  uint64_t src; /* buffer that is read */
+  uint64_t src_offset; /* bytes from its start to the first row */
+  uint64_t src_row; /* bytes from the start of a row to that of the next, in src */
+  uint64_t src_plane; /* bytes from the start of a plane to that of the next, in src */
+  uint64_t planes; /* planes */
+  uint64_t rows; /* rows of a plane */
+  uint64_t row_bytes; /* bytes of a row */
+  uint64_t reserved; /* zero */
+} ccrun_box_t;
+CCRUN_STATIC_ASSERT(sizeof(ccrun_box_t) == 96, "layout of box");
+
+/* ccrun_pipeline_t: how a bucket pipeline works; what is marked (own) may differ between ranks */
+typedef struct {
+  uint64_t bucket_bytes; /* entries of a channel are joined until a bucket has so many bytes; an entry that has as many is a bucket of its own; 0: every entry is */
+  uint64_t max_bytes; /* (own) staging memory that the rank's buckets may hold at a time, over all channels; 0 for no limit */
+  uint32_t max_buckets; /* (own) buckets that the rank may have in flight, over all channels; 0 for no limit */
+  uint32_t max_in_flight; /* (own) buckets that it may have in flight per channel; 0 for 2 */
+  uint32_t policy; /* when buckets are admitted (enumeration admission) */
+  uint32_t window; /* (own) of the windowed policy: buckets of a window */
+  uint32_t oversize; /* what becomes of a bucket that needs more than max_bytes (enumeration oversize) */
+  uint32_t publish; /* when what has arrived is written to where it belongs (enumeration publish) */
+  uint32_t flags; /* bit 0: compare digests of each bucket; bit 1: leave the runs out of the statistics (warm-up); the others zero */
+  uint32_t first_slot; /* it uses 4 signal slots from here on */
+  uint32_t first_channel; /* it uses send channels from here on */
+  uint32_t channels; /* so many, 0 for all that there are */
+  uint32_t name; /* pointer to the name in the trace */
+  uint32_t name_len; /* its length in bytes, at most 63; 0 for bucket_pipeline */
+  uint64_t reserved; /* zero */
+  uint64_t reserved2; /* zero */
+} ccrun_pipeline_t;
+CCRUN_STATIC_ASSERT(sizeof(ccrun_pipeline_t) == 80, "layout of pipeline");
+
+/* ccrun_pipeline_entry_t: a box that is to get from one rank to others; what is marked (own) counts on the ranks that have a part in it, and may differ */
+typedef struct {
+  uint32_t source; /* rank that has it, or that the parts are added up for */
+  uint32_t dst_first; /* place of its first destination in the list of ranks */
+  uint32_t dst_count; /* destinations, ascending; the source alone: it stays there */
+  uint32_t part_first; /* place of the first of the ranks whose parts make it up */
+  uint32_t part_count; /* how many, ascending and the source among them; 0 if the source has it whole */
+  uint32_t tensor; /* number by which messages name it */
+  uint32_t cell; /* part of the tensor, likewise; entries with parts are joined only within a cell if they stay at their source */
+  uint8_t dtype; /* element type (enumeration dtype) */
+  uint8_t redop; /* how parts are added up (enumeration redop) */
+  uint8_t transport; /* how it travels (enumeration transport) */
+  uint8_t reserved; /* zero */
+  uint64_t planes; /* planes of the box */
+  uint64_t rows; /* rows of a plane */
+  uint64_t row_bytes; /* bytes of a row */
+  uint64_t src; /* (own) buffer it is read from, at the source and where there are parts */
+  uint64_t src_offset; /* (own) bytes to the first row */
+  uint64_t src_row; /* (own) bytes from row to row */
+  uint64_t src_plane; /* (own) bytes from plane to plane */
+  uint64_t dst; /* (own) buffer it is written to, at destinations */
+  uint64_t dst_offset; /* (own) bytes to the first row */
+  uint64_t dst_row; /* (own) bytes from row to row */
+  uint64_t dst_plane; /* (own) bytes from plane to plane */
+  uint64_t reserved2; /* zero */
+} ccrun_pipeline_entry_t;
+CCRUN_STATIC_ASSERT(sizeof(ccrun_pipeline_entry_t) == 128, "layout of pipeline_entry");
+
+/* ccrun_pipeline_plan_t: what the entries came to */
+typedef struct {
+  uint32_t entries; /* entries */
+  uint32_t buckets; /* buckets */
+  uint32_t channels; /* channels */
+  uint32_t mine; /* buckets that this rank has a part in */
+  uint32_t my_channels; /* channels of those */
+  uint32_t reserved; /* zero */
+  uint64_t bytes; /* of all entries */
+  uint64_t largest; /* staging memory of the bucket that needs most on this rank */
+  uint64_t hash; /* of the entries and their buckets, the same on all ranks */
+} ccrun_pipeline_plan_t;
+CCRUN_STATIC_ASSERT(sizeof(ccrun_pipeline_plan_t) == 48, "layout of pipeline_plan");
+
+/* ccrun_pipeline_bucket_t: a bucket */
+typedef struct {
+  uint32_t bucket; /* its number */
+  uint32_t channel; /* its channel's */
+  uint32_t source; /* rank that it comes from */
+  uint32_t destinations; /* how many ranks it goes to */
+  uint32_t destination; /* the first of them, or the source */
+  uint32_t parts; /* ranks whose parts are added up first, 0 for none */
+  uint32_t entries; /* entries */
+  uint32_t entry; /* the first of them */
+  uint64_t bytes; /* of all of them */
+  uint32_t mine; /* 1 if this rank has a part in it */
+  uint32_t reserved; /* zero */
+} ccrun_pipeline_bucket_t;
+CCRUN_STATIC_ASSERT(sizeof(ccrun_pipeline_bucket_t) == 48, "layout of pipeline_bucket");
+
+/* ccrun_pipeline_status_t: how far a rank is */
+typedef struct {
+  uint32_t mine; /* buckets that it has a part in */
+  uint32_t admitted; /* of those, how many have been admitted */
+  uint32_t finished; /* and how many are finished */
+  uint32_t next; /* place in the order of the first that is not admitted; the number of all buckets if none is left */
+  uint32_t published; /* so many buckets of the order have arrived on all their ranks, as far as this one knows */
+  uint32_t stalled; /* why the next is not admitted (enumeration stall) */
+  uint32_t done; /* 1 if the run has ended well on all ranks */
+  uint32_t reserved; /* zero */
+  uint64_t held_bytes; /* staging memory that its buckets hold */
+  uint64_t reserved2; /* zero */
+} ccrun_pipeline_status_t;
+CCRUN_STATIC_ASSERT(sizeof(ccrun_pipeline_status_t) == 48, "layout of pipeline_status");
+
+/* ccrun_pipeline_stats_t: a rank's run of a pipeline; times in nanoseconds */
+typedef struct {
+  uint64_t nanos; /* from its start to its end, or until now */
+  uint64_t sent; /* bytes sent to other ranks */
+  uint64_t received; /* bytes received from them */
+  uint64_t copied; /* bytes that were copied here without being sent */
+  uint64_t peak_bytes; /* most staging memory that was held at a time */
+  uint64_t mean_bytes; /* on average over time */
+  uint32_t peak_buckets; /* most buckets in flight at a time */
+  uint32_t peak_operations; /* most operations under way at a time */
+  uint32_t peak_descriptors; /* most entries of buckets in flight at a time */
+  uint32_t buckets; /* buckets finished */
+  uint64_t mean_buckets_milli; /* thousandths of buckets in flight, on average over time */
+  uint64_t operations; /* operations submitted */
+  uint64_t device_peak_bytes; /* most memory that the device had given this rank during the run, beyond what it had at the start */
+  uint64_t stall_order; /* time in which the next bucket waited for a rank's turn in the order */
+  uint64_t stall_channel; /* for its channel: max_in_flight */
+  uint64_t stall_buckets; /* for max_buckets */
+  uint64_t stall_bytes; /* for max_bytes */
+  uint64_t stall_policy; /* for its window, or the script */
+  uint64_t stall_credit; /* for receivers' credits */
+  uint64_t stall_streams; /* for a stream, or a send channel */
+  uint64_t stall_oversize; /* for all others to finish, as it needs more than max_bytes */
+  uint64_t runs; /* runs begun */
+  uint64_t skipped; /* buckets admitted before one that comes earlier in the order */
+  uint64_t allocations; /* times that the device was asked for staging memory */
+  uint64_t reserved; /* zero */
+  uint64_t reserved2; /* zero */
+} ccrun_pipeline_stats_t;
+CCRUN_STATIC_ASSERT(sizeof(ccrun_pipeline_stats_t) == 192, "layout of pipeline_stats");
 
 /* Fills in what this rank is told of the world: its rank, the size, the seed, the device's limits.
  * Returns ok, fault. */
@@ -512,6 +696,76 @@ ccrun_errno_t ccrun_gemm(uint64_t stream, const ccrun_gemm_t *gemm);
  * Returns ok, fault, bad_handle, stale, range, invalid, timed_out, failed, unsupported. */
 CCRUN_IMPORT("buffer_verify_reduced")
 ccrun_errno_t ccrun_buffer_verify_reduced(uint64_t stream, uint64_t buffer, int64_t offset, int64_t bytes, uint32_t dtype, uint32_t redop, const uint64_t *seeds, uint32_t seeds_len, int64_t pattern_offset, ccrun_verify_result_t *result);
+
+/* Copies a box, rows of equal length at equal distances, between buffers of this rank, in stream order.
+ * Returns ok, fault, bad_handle, stale, range, invalid, failed. */
+CCRUN_IMPORT("copy_box")
+ccrun_errno_t ccrun_copy_box(uint64_t stream, const ccrun_box_t *box);
+
+/* Makes a bucket pipeline, which all ranks of the world make alike; budgets and buffers are the rank's own.
+ * Returns ok, fault, invalid, limit, unsupported. */
+CCRUN_IMPORT("pipeline_create")
+ccrun_errno_t ccrun_pipeline_create(const ccrun_pipeline_t *params, uint64_t *pipeline);
+
+/* Appends to the list of ranks that entries name their destinations and parts in.
+ * Returns ok, fault, bad_handle, stale, invalid, no_rank, limit. */
+CCRUN_IMPORT("pipeline_ranks")
+ccrun_errno_t ccrun_pipeline_ranks(uint64_t pipeline, const uint32_t *ranks, uint32_t ranks_len);
+
+/* Appends entries; every rank appends all of them, in the same order, with buffers where it has a part in them. A bad one refuses all.
+ * Returns ok, fault, bad_handle, stale, range, invalid, no_rank, limit. */
+CCRUN_IMPORT("pipeline_add")
+ccrun_errno_t ccrun_pipeline_add(uint64_t pipeline, const ccrun_pipeline_entry_t *entries, uint32_t entries_len);
+
+/* Joins the entries to buckets, which takes no more of them from then on, and says what came of it.
+ * Returns ok, fault, bad_handle, stale, invalid, limit. */
+CCRUN_IMPORT("pipeline_build")
+ccrun_errno_t ccrun_pipeline_build(uint64_t pipeline, ccrun_pipeline_plan_t *plan);
+
+/* Describes buckets from the first-th on, in the order in which they were formed, and says how many it has described.
+ * Returns ok, fault, bad_handle, stale, invalid. */
+CCRUN_IMPORT("pipeline_buckets")
+ccrun_errno_t ccrun_pipeline_buckets(uint64_t pipeline, uint32_t first, ccrun_pipeline_bucket_t *buckets, uint32_t buckets_len, uint32_t *described);
+
+/* Sets the order in which buckets are admitted, the same on all ranks: the number of each bucket once. Without it, channels take turns.
+ * Returns ok, fault, bad_handle, stale, invalid. */
+CCRUN_IMPORT("pipeline_order")
+ccrun_errno_t ccrun_pipeline_order(uint64_t pipeline, const uint32_t *order, uint32_t order_len);
+
+/* Compares the plan with all other ranks', which call it too: nothing moves before they agree. mismatch: last_error names the first difference.
+ * Returns ok, bad_handle, stale, invalid, timed_out, failed, mismatch. */
+CCRUN_IMPORT("pipeline_agree")
+ccrun_errno_t ccrun_pipeline_agree(uint64_t pipeline, int64_t timeout);
+
+/* Begins to move all buckets, on streams that have nothing else to do until they have arrived; can be repeated after that. It begins a collective in the trace.
+ * Returns ok, fault, bad_handle, stale, invalid, no_memory, limit, failed. */
+CCRUN_IMPORT("pipeline_start")
+ccrun_errno_t ccrun_pipeline_start(uint64_t pipeline, const uint64_t *streams, uint32_t streams_len);
+
+/* Does what can be done now, without waiting, and says how far the rank is.
+ * Returns ok, fault, bad_handle, stale, invalid, no_memory, failed, mismatch. */
+CCRUN_IMPORT("pipeline_poll")
+ccrun_errno_t ccrun_pipeline_poll(uint64_t pipeline, ccrun_pipeline_status_t *status);
+
+/* Waits until all buckets have arrived on all ranks, or until this rank has admitted all that pipeline_admit lets it. failed: a bucket failed on some rank; last_error says which.
+ * Returns ok, fault, bad_handle, stale, invalid, no_memory, timed_out, failed, mismatch. */
+CCRUN_IMPORT("pipeline_wait")
+ccrun_errno_t ccrun_pipeline_wait(uint64_t pipeline, int64_t timeout, ccrun_pipeline_status_t *status);
+
+/* Under the scripted policy, lets the rank admit the buckets before place limit of the order, and no others; a limit never goes back.
+ * Returns ok, bad_handle, stale, invalid. */
+CCRUN_IMPORT("pipeline_admit")
+ccrun_errno_t ccrun_pipeline_admit(uint64_t pipeline, uint32_t limit);
+
+/* Writes the statistics of this rank's present or last run of the pipeline.
+ * Returns ok, fault, bad_handle, stale, invalid. */
+CCRUN_IMPORT("pipeline_stats")
+ccrun_errno_t ccrun_pipeline_stats(uint64_t pipeline, ccrun_pipeline_stats_t *stats);
+
+/* Gives a pipeline and its staging memory back; one that is under way cannot be.
+ * Returns ok, bad_handle, stale, invalid, failed. */
+CCRUN_IMPORT("pipeline_destroy")
+ccrun_errno_t ccrun_pipeline_destroy(uint64_t pipeline);
 
 /* Operations for ccrun_submit. */
 static inline ccrun_op_t ccrun_op_fill(uint64_t buffer, int64_t offset, int64_t bytes, uint32_t dtype, uint64_t seed) {

@@ -19,7 +19,7 @@ package abi
 const Module = "ccrun_v1"
 
 // Version is the newest row's Since. It grows by one whenever rows are added.
-const Version = 2
+const Version = 3
 
 // ValType is the WebAssembly type of a parameter.
 type ValType uint8
@@ -52,6 +52,7 @@ const (
 	Out                  // pointer to bytes that the host writes: Bytes of them, or Len times Bytes if a Len follows
 	InStruct             // pointer to one structure of Bytes bytes, named by Type, that the host reads
 	Comm                 // a communicator handle
+	Pipeline             // a bucket pipeline's handle
 )
 
 // Param is one parameter.

@@ -138,7 +138,7 @@ func TestParametersAreConsistent(t *testing.T) {
 // paramComplaint says what is wrong with parameter j of r, "" if nothing.
 func paramComplaint(r *Row, j int) string {
 	p := &r.Params[j]
-	wantVal := map[Role]ValType{Buffer: I64, Stream: I64, EventH: I64, Size: I64, Timeout: I64, Comm: I64}
+	wantVal := map[Role]ValType{Buffer: I64, Stream: I64, EventH: I64, Size: I64, Timeout: I64, Comm: I64, Pipeline: I64}
 	if p.Role != Scalar && p.Val != wantVal[p.Role] {
 		return "wrong WebAssembly type " + p.Val.String()
 	}

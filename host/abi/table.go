@@ -4,7 +4,7 @@ import "slices"
 
 // Table lists every host function. Rows are only ever appended; a row's name,
 // parameters and meaning never change (testdata/table.golden guards it).
-var Table = slices.Concat(firstRows, collectiveRows)
+var Table = slices.Concat(firstRows, collectiveRows, pipelineRows)
 
 // firstRows are those of version 1.
 var firstRows = []Row{

@@ -90,7 +90,7 @@ func (p *Param) String() string {
 var roles = [...]string{
 	Scalar: "scalar", Buffer: "buffer", Stream: "stream", EventH: "event", Rank: "rank", Enum: "enum",
 	Size: "size", Timeout: "timeout", In: "in", Len: "len", Out: "out", InStruct: "in",
-	Comm: "comm",
+	Comm: "comm", Pipeline: "pipeline",
 }
 
 // String is the role's name, as the table's text form spells it.

@@ -77,7 +77,7 @@ func errnoOf(err error) abi.Errno {
 	case errors.Is(err, device.ErrSlot), errors.Is(err, device.ErrForeign),
 		errors.Is(err, coll.ErrShape), errors.Is(err, coll.ErrAlgorithm), errors.Is(err, coll.ErrFit),
 		errors.Is(err, op.ErrKind), errors.Is(err, op.ErrType), errors.Is(err, op.ErrRedOp),
-		errors.Is(err, op.ErrSources), errors.Is(err, op.ErrEvent), errors.Is(err, op.ErrGemm), errors.Is(err, op.ErrCall):
+		errors.Is(err, op.ErrSources), errors.Is(err, op.ErrEvent), errors.Is(err, op.ErrGemm), errors.Is(err, op.ErrBox), errors.Is(err, op.ErrCall):
 		return abi.Invalid
 	}
 	return abi.Failed

@@ -17,6 +17,7 @@ const (
 	eventHandle
 	markHandle
 	commHandle
+	pipelineHandle
 )
 
 const maxGeneration = 1<<24 - 1

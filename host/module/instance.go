@@ -67,6 +67,7 @@ type Instance struct {
 	call    call
 	op      op.Op
 	shape   op.GemmShape
+	box     op.BoxShape
 	group   group
 	repeats repeats
 	result  *op.Result

@@ -77,6 +77,12 @@ func (c *call) decodeFields(o *op.Op, b *opStruct) error {
 			return inField("sources", err)
 		}
 		return c.decodeGemm(o, gemm)
+	case op.CopyBox:
+		box, err := c.region(uint64(get32(b[64:])), abi.BoxBytes, 8)
+		if err != nil {
+			return inField("sources", err)
+		}
+		return c.decodeBox(o, box)
 	case op.CollectiveCall:
 		call, err := c.region(uint64(get32(b[64:])), abi.CallBytes, 8)
 		if err != nil {

@@ -65,6 +65,20 @@ var handlers = [...]struct {
 	{"collective_group", collectiveGroup},
 	{"gemm", gemm},
 	{"buffer_verify_reduced", bufferVerifyReduced},
+	{"copy_box", copyBox},
+	{"pipeline_create", pipelineCreate},
+	{"pipeline_ranks", pipelineRanks},
+	{"pipeline_add", pipelineAdd},
+	{"pipeline_build", pipelineBuild},
+	{"pipeline_buckets", pipelineBuckets},
+	{"pipeline_order", pipelineOrder},
+	{"pipeline_agree", pipelineAgree},
+	{"pipeline_start", pipelineStart},
+	{"pipeline_poll", pipelinePoll},
+	{"pipeline_wait", pipelineWait},
+	{"pipeline_admit", pipelineAdmit},
+	{"pipeline_stats", pipelineStats},
+	{"pipeline_destroy", pipelineDestroy},
 }
 
 // Register makes the functions of [abi.Table] importable by the guests of a
@@ -122,7 +136,7 @@ func newFunction(row *abi.Row, handle handler) *function {
 		case abi.In, abi.Out, abi.InStruct:
 			f.checks = append(f.checks, k)
 			f.points = true
-		case abi.Stream, abi.EventH, abi.Comm, abi.Buffer, abi.Rank, abi.Enum:
+		case abi.Stream, abi.EventH, abi.Comm, abi.Pipeline, abi.Buffer, abi.Rank, abi.Enum:
 			others = append(others, k)
 		case abi.Size:
 			f.sizes, f.sized = append(f.sizes, k), append(f.sized, k.param)

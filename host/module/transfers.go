@@ -15,7 +15,7 @@ func (c *call) begin(kind op.Kind) *op.Op {
 	o.Peer, o.Slot, o.Value, o.Bytes = -1, 0, 0, 0
 	o.Dst, o.Src = op.View{}, op.View{}
 	o.Event, o.Result = nil, nil
-	o.Gemm, o.Comm, o.Call = nil, nil, nil
+	o.Gemm, o.Box, o.Comm, o.Call = nil, nil, nil, nil
 	o.Term = op.Term{}
 	c.placed = false
 	return o
@@ -27,7 +27,7 @@ func (c *call) beginTransfer(kind op.Kind) *op.Op {
 	o.Kind, o.Type, o.Red, o.SourceCount = kind, 0, 0, 0
 	o.Peer, o.Slot, o.Value = -1, 0, 0
 	o.Event, o.Result = nil, nil
-	o.Gemm, o.Comm, o.Call = nil, nil, nil
+	o.Gemm, o.Box, o.Comm, o.Call = nil, nil, nil, nil
 	c.placed = false
 	return o
 }
@@ -55,7 +55,7 @@ var (
 // operation is for own buffers. An own buffer that was looked up is own.
 func (c *call) checkPlaces(o *op.Op) error {
 	switch o.Kind {
-	case op.Copy:
+	case op.Copy, op.CopyBox:
 		if !c.own(o.Dst.Buf) {
 			return errDstPeer
 		}

@@ -48,6 +48,10 @@ const (
 	// on one communicator are carried out in the order in which they were
 	// submitted, on whichever streams.
 	CollectiveCall
+	// CopyBox moves Box from Src to Dst, both of this rank: rows at equal
+	// distances. Bytes is what they come to. Source and destination must not
+	// overlap.
+	CopyBox
 	kindCount
 )
 
@@ -91,6 +95,7 @@ var kinds = [...]struct {
 	EventWait:      {"event_wait", 0},
 	Gemm:           {"gemm", usesDst | usesType},
 	CollectiveCall: {"call", usesCall},
+	CopyBox:        {"copy_box", usesDst | usesSrc | moves},
 	Collective:     {"collective", 0},
 	Mark:           {"mark", 0},
 	Barrier:        {"barrier", 0},
@@ -126,5 +131,6 @@ var (
 	ErrRange   = errors.New("range outside the buffer")
 	ErrEvent   = errors.New("no event")
 	ErrGemm    = errors.New("matrices and buffers do not fit each other")
+	ErrBox     = errors.New("not a box whose rows lie apart")
 	ErrCall    = errors.New("not a collective that this communicator can carry out")
 )

@@ -30,6 +30,7 @@ type Op struct {
 	Result *Result // Verify, Digest: filled in when the operation is done; nil to discard
 
 	Gemm *GemmShape // Gemm
+	Box  *BoxShape  // CopyBox
 	Comm Comm       // CollectiveCall
 	Call *Call      // CollectiveCall
 
@@ -103,6 +104,9 @@ func (o *Op) Check() error {
 	}
 	if o.Kind.uses(usesType) {
 		return o.checkTyped()
+	}
+	if o.Kind == CopyBox {
+		return o.checkBox()
 	}
 	if o.Kind.uses(usesCall) {
 		return o.checkCalls()

@@ -108,7 +108,7 @@ func cParam(p *abi.Param) string {
 	switch p.Role {
 	case abi.Scalar:
 		return cScalar(scalarType(p)) + " " + p.Name
-	case abi.Buffer, abi.Stream, abi.EventH, abi.Comm:
+	case abi.Buffer, abi.Stream, abi.EventH, abi.Comm, abi.Pipeline:
 		return "uint64_t " + p.Name
 	case abi.Size, abi.Timeout:
 		return "int64_t " + p.Name

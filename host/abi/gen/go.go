@@ -157,7 +157,7 @@ func goType(r *abi.Row, j int) string {
 	switch p.Role {
 	case abi.Scalar:
 		return goScalars[scalarType(p)]
-	case abi.Buffer, abi.Stream, abi.EventH, abi.Comm:
+	case abi.Buffer, abi.Stream, abi.EventH, abi.Comm, abi.Pipeline:
 		return "uint64"
 	case abi.Size, abi.Timeout:
 		return "int64"

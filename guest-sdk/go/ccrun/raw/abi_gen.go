@@ -5,7 +5,7 @@ package raw
 import "structs"
 
 // Version is the version of the table that this package was generated from.
-const Version = 2
+const Version = 3
 
 // Errno is what every function returns.
 type Errno uint32
@@ -95,6 +95,7 @@ const (
 	KindEventWait   = 13
 	KindGemm        = 14
 	KindCall        = 15
+	KindCopyBox     = 16
 )
 
 // Values of the enumeration dtype: element types.
@@ -140,6 +141,47 @@ const (
 	DeviceSim  = 2
 )
 
+// Values of the enumeration admission: when a pipeline admits buckets, within its limits: as soon as it can; a window at a time; one at a time; when all receivers have granted a credit; when the guest says so.
+const (
+	AdmissionAllAtOnce  = 0
+	AdmissionWindowed   = 1
+	AdmissionSerialized = 2
+	AdmissionCredits    = 3
+	AdmissionScripted   = 4
+)
+
+// Values of the enumeration oversize: what becomes of a bucket that needs more memory than the budget: it has the rank to itself, or the pipeline is refused.
+const (
+	OversizeAlone  = 0
+	OversizeRefuse = 1
+)
+
+// Values of the enumeration publish: when a bucket is written to where it belongs: when it has arrived; or when all earlier ones of the order have arrived on all ranks.
+const (
+	PublishAtOnce  = 0
+	PublishInOrder = 1
+)
+
+// Values of the enumeration transport: how a bucket travels: packed, from its source to each destination; packed, from destination to destination; entry by entry, from where they lie.
+const (
+	TransportPacked    = 0
+	TransportChain     = 1
+	TransportScattered = 2
+)
+
+// Values of the enumeration stall: why a pipeline's next bucket is not admitted.
+const (
+	StallNone     = 0
+	StallOrder    = 1
+	StallChannel  = 2
+	StallBuckets  = 3
+	StallBytes    = 4
+	StallPolicy   = 5
+	StallCredit   = 6
+	StallStreams  = 7
+	StallOversize = 8
+)
+
 // World is what a rank is told of the world it runs in.
 type World struct {
 	_ structs.HostLayout
@@ -181,7 +223,7 @@ type Op struct {
 	Redop       uint8  // operator of reduce (enumeration redop)
 	SourceCount uint8  // of reduce: number of sources, 1 to 8
 	Reserved    uint8  // zero
-	Sources     uint32 // of reduce: pointer to that many views; of gemm and call: pointer to a structure of that name
+	Sources     uint32 // of reduce: pointer to that many views; of gemm and call: pointer to a structure of that name; of copy_box: to a box
 	Collective  uint32 // collective that it belongs to, as given by collective_begin; 0 for none
 	Chunk       uint32 // rank-chunk of the collective
 	Slice       uint32 // pipelined slice of the chunk
@@ -276,4 +318,153 @@ type Gemm struct {
 	Dtype    uint8  // element type: f32 or f64 (enumeration dtype)
 	Flags    uint8  // bit 0: add the product to c; the others zero
 	Reserved uint16 // zero
+}
+
+// Box is rows of equal length at equal distances, in planes at equal distances: part of an array of up to three dimensions.
+type Box struct {
+	_ structs.HostLayout
+
+	Dst       uint64 // buffer that is written
+	DstOffset uint64 // bytes from its start to the first row
+	DstRow    uint64 // bytes from the start of a row to that of the next, in dst
+	DstPlane  uint64 // bytes from the start of a plane to that of the next, in dst
+	Src       uint64 // buffer that is read
+	SrcOffset uint64 // bytes from its start to the first row
+	SrcRow    uint64 // bytes from the start of a row to that of the next, in src
+	SrcPlane  uint64 // bytes from the start of a plane to that of the next, in src
+	Planes    uint64 // planes
+	Rows      uint64 // rows of a plane
+	RowBytes  uint64 // bytes of a row
+	Reserved  uint64 // zero
+}
+
+// Pipeline is how a bucket pipeline works; what is marked (own) may differ between ranks.
+type Pipeline struct {
+	_ structs.HostLayout
+
+	BucketBytes  uint64 // entries of a channel are joined until a bucket has so many bytes; an entry that has as many is a bucket of its own; 0: every entry is
+	MaxBytes     uint64 // (own) staging memory that the rank's buckets may hold at a time, over all channels; 0 for no limit
+	MaxBuckets   uint32 // (own) buckets that the rank may have in flight, over all channels; 0 for no limit
+	MaxInFlight  uint32 // (own) buckets that it may have in flight per channel; 0 for 2
+	Policy       uint32 // when buckets are admitted (enumeration admission)
+	Window       uint32 // (own) of the windowed policy: buckets of a window
+	Oversize     uint32 // what becomes of a bucket that needs more than max_bytes (enumeration oversize)
+	Publish      uint32 // when what has arrived is written to where it belongs (enumeration publish)
+	Flags        uint32 // bit 0: compare digests of each bucket; bit 1: leave the runs out of the statistics (warm-up); the others zero
+	FirstSlot    uint32 // it uses 4 signal slots from here on
+	FirstChannel uint32 // it uses send channels from here on
+	Channels     uint32 // so many, 0 for all that there are
+	Name         uint32 // pointer to the name in the trace
+	NameLen      uint32 // its length in bytes, at most 63; 0 for bucket_pipeline
+	Reserved     uint64 // zero
+	Reserved2    uint64 // zero
+}
+
+// PipelineEntry is a box that is to get from one rank to others; what is marked (own) counts on the ranks that have a part in it, and may differ.
+type PipelineEntry struct {
+	_ structs.HostLayout
+
+	Source    uint32 // rank that has it, or that the parts are added up for
+	DstFirst  uint32 // place of its first destination in the list of ranks
+	DstCount  uint32 // destinations, ascending; the source alone: it stays there
+	PartFirst uint32 // place of the first of the ranks whose parts make it up
+	PartCount uint32 // how many, ascending and the source among them; 0 if the source has it whole
+	Tensor    uint32 // number by which messages name it
+	Cell      uint32 // part of the tensor, likewise; entries with parts are joined only within a cell if they stay at their source
+	Dtype     uint8  // element type (enumeration dtype)
+	Redop     uint8  // how parts are added up (enumeration redop)
+	Transport uint8  // how it travels (enumeration transport)
+	Reserved  uint8  // zero
+	Planes    uint64 // planes of the box
+	Rows      uint64 // rows of a plane
+	RowBytes  uint64 // bytes of a row
+	Src       uint64 // (own) buffer it is read from, at the source and where there are parts
+	SrcOffset uint64 // (own) bytes to the first row
+	SrcRow    uint64 // (own) bytes from row to row
+	SrcPlane  uint64 // (own) bytes from plane to plane
+	Dst       uint64 // (own) buffer it is written to, at destinations
+	DstOffset uint64 // (own) bytes to the first row
+	DstRow    uint64 // (own) bytes from row to row
+	DstPlane  uint64 // (own) bytes from plane to plane
+	Reserved2 uint64 // zero
+}
+
+// PipelinePlan is what the entries came to.
+type PipelinePlan struct {
+	_ structs.HostLayout
+
+	Entries    uint32 // entries
+	Buckets    uint32 // buckets
+	Channels   uint32 // channels
+	Mine       uint32 // buckets that this rank has a part in
+	MyChannels uint32 // channels of those
+	Reserved   uint32 // zero
+	Bytes      uint64 // of all entries
+	Largest    uint64 // staging memory of the bucket that needs most on this rank
+	Hash       uint64 // of the entries and their buckets, the same on all ranks
+}
+
+// PipelineBucket is a bucket.
+type PipelineBucket struct {
+	_ structs.HostLayout
+
+	Bucket       uint32 // its number
+	Channel      uint32 // its channel's
+	Source       uint32 // rank that it comes from
+	Destinations uint32 // how many ranks it goes to
+	Destination  uint32 // the first of them, or the source
+	Parts        uint32 // ranks whose parts are added up first, 0 for none
+	Entries      uint32 // entries
+	Entry        uint32 // the first of them
+	Bytes        uint64 // of all of them
+	Mine         uint32 // 1 if this rank has a part in it
+	Reserved     uint32 // zero
+}
+
+// PipelineStatus is how far a rank is.
+type PipelineStatus struct {
+	_ structs.HostLayout
+
+	Mine      uint32 // buckets that it has a part in
+	Admitted  uint32 // of those, how many have been admitted
+	Finished  uint32 // and how many are finished
+	Next      uint32 // place in the order of the first that is not admitted; the number of all buckets if none is left
+	Published uint32 // so many buckets of the order have arrived on all their ranks, as far as this one knows
+	Stalled   uint32 // why the next is not admitted (enumeration stall)
+	Done      uint32 // 1 if the run has ended well on all ranks
+	Reserved  uint32 // zero
+	HeldBytes uint64 // staging memory that its buckets hold
+	Reserved2 uint64 // zero
+}
+
+// PipelineStats is a rank's run of a pipeline; times in nanoseconds.
+type PipelineStats struct {
+	_ structs.HostLayout
+
+	Nanos            uint64 // from its start to its end, or until now
+	Sent             uint64 // bytes sent to other ranks
+	Received         uint64 // bytes received from them
+	Copied           uint64 // bytes that were copied here without being sent
+	PeakBytes        uint64 // most staging memory that was held at a time
+	MeanBytes        uint64 // on average over time
+	PeakBuckets      uint32 // most buckets in flight at a time
+	PeakOperations   uint32 // most operations under way at a time
+	PeakDescriptors  uint32 // most entries of buckets in flight at a time
+	Buckets          uint32 // buckets finished
+	MeanBucketsMilli uint64 // thousandths of buckets in flight, on average over time
+	Operations       uint64 // operations submitted
+	DevicePeakBytes  uint64 // most memory that the device had given this rank during the run, beyond what it had at the start
+	StallOrder       uint64 // time in which the next bucket waited for a rank's turn in the order
+	StallChannel     uint64 // for its channel: max_in_flight
+	StallBuckets     uint64 // for max_buckets
+	StallBytes       uint64 // for max_bytes
+	StallPolicy      uint64 // for its window, or the script
+	StallCredit      uint64 // for receivers' credits
+	StallStreams     uint64 // for a stream, or a send channel
+	StallOversize    uint64 // for all others to finish, as it needs more than max_bytes
+	Runs             uint64 // runs begun
+	Skipped          uint64 // buckets admitted before one that comes earlier in the order
+	Allocations      uint64 // times that the device was asked for staging memory
+	Reserved         uint64 // zero
+	Reserved2        uint64 // zero
 }

@@ -493,3 +493,153 @@ func hostBufferVerifyReduced(stream uint64, buffer uint64, offset int64, bytes i
 func (Host) BufferVerifyReduced(stream uint64, buffer uint64, offset int64, bytes int64, dtype uint32, redop uint32, seeds *uint64, seedsLen uint32, patternOffset int64, result *VerifyResult) Errno {
 	return hostBufferVerifyReduced(stream, buffer, offset, bytes, dtype, redop, seeds, seedsLen, patternOffset, result)
 }
+
+//go:wasmimport ccrun_v1 copy_box
+//go:noescape
+func hostCopyBox(stream uint64, box *Box) Errno
+
+// CopyBox copies a box, rows of equal length at equal distances, between buffers of this rank, in stream order.
+//
+// It returns ok, fault, bad_handle, stale, range, invalid, failed.
+func (Host) CopyBox(stream uint64, box *Box) Errno { return hostCopyBox(stream, box) }
+
+//go:wasmimport ccrun_v1 pipeline_create
+//go:noescape
+func hostPipelineCreate(params *Pipeline, pipeline *uint64) Errno
+
+// PipelineCreate makes a bucket pipeline, which all ranks of the world make alike; budgets and buffers are the rank's own.
+//
+// It returns ok, fault, invalid, limit, unsupported.
+func (Host) PipelineCreate(params *Pipeline, pipeline *uint64) Errno {
+	return hostPipelineCreate(params, pipeline)
+}
+
+//go:wasmimport ccrun_v1 pipeline_ranks
+//go:noescape
+func hostPipelineRanks(pipeline uint64, ranks *uint32, ranksLen uint32) Errno
+
+// PipelineRanks appends to the list of ranks that entries name their destinations and parts in.
+//
+// It returns ok, fault, bad_handle, stale, invalid, no_rank, limit.
+func (Host) PipelineRanks(pipeline uint64, ranks *uint32, ranksLen uint32) Errno {
+	return hostPipelineRanks(pipeline, ranks, ranksLen)
+}
+
+//go:wasmimport ccrun_v1 pipeline_add
+//go:noescape
+func hostPipelineAdd(pipeline uint64, entries *PipelineEntry, entriesLen uint32) Errno
+
+// PipelineAdd appends entries; every rank appends all of them, in the same order, with buffers where it has a part in them. A bad one refuses all.
+//
+// It returns ok, fault, bad_handle, stale, range, invalid, no_rank, limit.
+func (Host) PipelineAdd(pipeline uint64, entries *PipelineEntry, entriesLen uint32) Errno {
+	return hostPipelineAdd(pipeline, entries, entriesLen)
+}
+
+//go:wasmimport ccrun_v1 pipeline_build
+//go:noescape
+func hostPipelineBuild(pipeline uint64, plan *PipelinePlan) Errno
+
+// PipelineBuild joins the entries to buckets, which takes no more of them from then on, and says what came of it.
+//
+// It returns ok, fault, bad_handle, stale, invalid, limit.
+func (Host) PipelineBuild(pipeline uint64, plan *PipelinePlan) Errno {
+	return hostPipelineBuild(pipeline, plan)
+}
+
+//go:wasmimport ccrun_v1 pipeline_buckets
+//go:noescape
+func hostPipelineBuckets(pipeline uint64, first uint32, buckets *PipelineBucket, bucketsLen uint32, described *uint32) Errno
+
+// PipelineBuckets describes buckets from the first-th on, in the order in which they were formed, and says how many it has described.
+//
+// It returns ok, fault, bad_handle, stale, invalid.
+func (Host) PipelineBuckets(pipeline uint64, first uint32, buckets *PipelineBucket, bucketsLen uint32, described *uint32) Errno {
+	return hostPipelineBuckets(pipeline, first, buckets, bucketsLen, described)
+}
+
+//go:wasmimport ccrun_v1 pipeline_order
+//go:noescape
+func hostPipelineOrder(pipeline uint64, order *uint32, orderLen uint32) Errno
+
+// PipelineOrder sets the order in which buckets are admitted, the same on all ranks: the number of each bucket once. Without it, channels take turns.
+//
+// It returns ok, fault, bad_handle, stale, invalid.
+func (Host) PipelineOrder(pipeline uint64, order *uint32, orderLen uint32) Errno {
+	return hostPipelineOrder(pipeline, order, orderLen)
+}
+
+//go:wasmimport ccrun_v1 pipeline_agree
+//go:noescape
+func hostPipelineAgree(pipeline uint64, timeout int64) Errno
+
+// PipelineAgree compares the plan with all other ranks', which call it too: nothing moves before they agree. mismatch: last_error names the first difference.
+//
+// It returns ok, bad_handle, stale, invalid, timed_out, failed, mismatch.
+func (Host) PipelineAgree(pipeline uint64, timeout int64) Errno {
+	return hostPipelineAgree(pipeline, timeout)
+}
+
+//go:wasmimport ccrun_v1 pipeline_start
+//go:noescape
+func hostPipelineStart(pipeline uint64, streams *uint64, streamsLen uint32) Errno
+
+// PipelineStart begins to move all buckets, on streams that have nothing else to do until they have arrived; can be repeated after that. It begins a collective in the trace.
+//
+// It returns ok, fault, bad_handle, stale, invalid, no_memory, limit, failed.
+func (Host) PipelineStart(pipeline uint64, streams *uint64, streamsLen uint32) Errno {
+	return hostPipelineStart(pipeline, streams, streamsLen)
+}
+
+//go:wasmimport ccrun_v1 pipeline_poll
+//go:noescape
+func hostPipelinePoll(pipeline uint64, status *PipelineStatus) Errno
+
+// PipelinePoll does what can be done now, without waiting, and says how far the rank is.
+//
+// It returns ok, fault, bad_handle, stale, invalid, no_memory, failed, mismatch.
+func (Host) PipelinePoll(pipeline uint64, status *PipelineStatus) Errno {
+	return hostPipelinePoll(pipeline, status)
+}
+
+//go:wasmimport ccrun_v1 pipeline_wait
+//go:noescape
+func hostPipelineWait(pipeline uint64, timeout int64, status *PipelineStatus) Errno
+
+// PipelineWait waits until all buckets have arrived on all ranks, or until this rank has admitted all that pipeline_admit lets it. failed: a bucket failed on some rank; last_error says which.
+//
+// It returns ok, fault, bad_handle, stale, invalid, no_memory, timed_out, failed, mismatch.
+func (Host) PipelineWait(pipeline uint64, timeout int64, status *PipelineStatus) Errno {
+	return hostPipelineWait(pipeline, timeout, status)
+}
+
+//go:wasmimport ccrun_v1 pipeline_admit
+//go:noescape
+func hostPipelineAdmit(pipeline uint64, limit uint32) Errno
+
+// PipelineAdmit under the scripted policy, lets the rank admit the buckets before place limit of the order, and no others; a limit never goes back.
+//
+// It returns ok, bad_handle, stale, invalid.
+func (Host) PipelineAdmit(pipeline uint64, limit uint32) Errno {
+	return hostPipelineAdmit(pipeline, limit)
+}
+
+//go:wasmimport ccrun_v1 pipeline_stats
+//go:noescape
+func hostPipelineStats(pipeline uint64, stats *PipelineStats) Errno
+
+// PipelineStats writes the statistics of this rank's present or last run of the pipeline.
+//
+// It returns ok, fault, bad_handle, stale, invalid.
+func (Host) PipelineStats(pipeline uint64, stats *PipelineStats) Errno {
+	return hostPipelineStats(pipeline, stats)
+}
+
+//go:wasmimport ccrun_v1 pipeline_destroy
+//go:noescape
+func hostPipelineDestroy(pipeline uint64) Errno
+
+// PipelineDestroy gives a pipeline and its staging memory back; one that is under way cannot be.
+//
+// It returns ok, bad_handle, stale, invalid, failed.
+func (Host) PipelineDestroy(pipeline uint64) Errno { return hostPipelineDestroy(pipeline) }

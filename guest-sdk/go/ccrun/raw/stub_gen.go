@@ -107,6 +107,34 @@ type Calls interface {
 	Gemm(stream uint64, gemm *Gemm) Errno
 	// BufferVerifyReduced is buffer_verify_reduced(stream: i64 stream, buffer: i64 buffer, offset: i64 size, bytes: i64 size, dtype: i32 enum dtype, redop: i32 enum redop, seeds: i32 in *u64, seeds_len: i32 len, pattern_offset: i64 size, result: i32 out *verify_result).
 	BufferVerifyReduced(stream uint64, buffer uint64, offset int64, bytes int64, dtype uint32, redop uint32, seeds *uint64, seedsLen uint32, patternOffset int64, result *VerifyResult) Errno
+	// CopyBox is copy_box(stream: i64 stream, box: i32 in *box).
+	CopyBox(stream uint64, box *Box) Errno
+	// PipelineCreate is pipeline_create(params: i32 in *pipeline, pipeline: i32 out *u64).
+	PipelineCreate(params *Pipeline, pipeline *uint64) Errno
+	// PipelineRanks is pipeline_ranks(pipeline: i64 pipeline, ranks: i32 in *u32, ranks_len: i32 len).
+	PipelineRanks(pipeline uint64, ranks *uint32, ranksLen uint32) Errno
+	// PipelineAdd is pipeline_add(pipeline: i64 pipeline, entries: i32 in *pipeline_entry, entries_len: i32 len).
+	PipelineAdd(pipeline uint64, entries *PipelineEntry, entriesLen uint32) Errno
+	// PipelineBuild is pipeline_build(pipeline: i64 pipeline, plan: i32 out *pipeline_plan).
+	PipelineBuild(pipeline uint64, plan *PipelinePlan) Errno
+	// PipelineBuckets is pipeline_buckets(pipeline: i64 pipeline, first: i32 as u32, buckets: i32 out *pipeline_bucket, buckets_len: i32 len, described: i32 out *u32).
+	PipelineBuckets(pipeline uint64, first uint32, buckets *PipelineBucket, bucketsLen uint32, described *uint32) Errno
+	// PipelineOrder is pipeline_order(pipeline: i64 pipeline, order: i32 in *u32, order_len: i32 len).
+	PipelineOrder(pipeline uint64, order *uint32, orderLen uint32) Errno
+	// PipelineAgree is pipeline_agree(pipeline: i64 pipeline, timeout: i64 timeout).
+	PipelineAgree(pipeline uint64, timeout int64) Errno
+	// PipelineStart is pipeline_start(pipeline: i64 pipeline, streams: i32 in *u64, streams_len: i32 len).
+	PipelineStart(pipeline uint64, streams *uint64, streamsLen uint32) Errno
+	// PipelinePoll is pipeline_poll(pipeline: i64 pipeline, status: i32 out *pipeline_status).
+	PipelinePoll(pipeline uint64, status *PipelineStatus) Errno
+	// PipelineWait is pipeline_wait(pipeline: i64 pipeline, timeout: i64 timeout, status: i32 out *pipeline_status).
+	PipelineWait(pipeline uint64, timeout int64, status *PipelineStatus) Errno
+	// PipelineAdmit is pipeline_admit(pipeline: i64 pipeline, limit: i32 as u32).
+	PipelineAdmit(pipeline uint64, limit uint32) Errno
+	// PipelineStats is pipeline_stats(pipeline: i64 pipeline, stats: i32 out *pipeline_stats).
+	PipelineStats(pipeline uint64, stats *PipelineStats) Errno
+	// PipelineDestroy is pipeline_destroy(pipeline: i64 pipeline).
+	PipelineDestroy(pipeline uint64) Errno
 }
 
 // Host is the way to the host's functions. Where no host is, Calls stands in.
@@ -414,3 +442,97 @@ func (h Host) Gemm(stream uint64, gemm *Gemm) Errno { return h.calls().Gemm(stre
 func (h Host) BufferVerifyReduced(stream uint64, buffer uint64, offset int64, bytes int64, dtype uint32, redop uint32, seeds *uint64, seedsLen uint32, patternOffset int64, result *VerifyResult) Errno {
 	return h.calls().BufferVerifyReduced(stream, buffer, offset, bytes, dtype, redop, seeds, seedsLen, patternOffset, result)
 }
+
+// CopyBox copies a box, rows of equal length at equal distances, between buffers of this rank, in stream order.
+//
+// It returns ok, fault, bad_handle, stale, range, invalid, failed.
+func (h Host) CopyBox(stream uint64, box *Box) Errno { return h.calls().CopyBox(stream, box) }
+
+// PipelineCreate makes a bucket pipeline, which all ranks of the world make alike; budgets and buffers are the rank's own.
+//
+// It returns ok, fault, invalid, limit, unsupported.
+func (h Host) PipelineCreate(params *Pipeline, pipeline *uint64) Errno {
+	return h.calls().PipelineCreate(params, pipeline)
+}
+
+// PipelineRanks appends to the list of ranks that entries name their destinations and parts in.
+//
+// It returns ok, fault, bad_handle, stale, invalid, no_rank, limit.
+func (h Host) PipelineRanks(pipeline uint64, ranks *uint32, ranksLen uint32) Errno {
+	return h.calls().PipelineRanks(pipeline, ranks, ranksLen)
+}
+
+// PipelineAdd appends entries; every rank appends all of them, in the same order, with buffers where it has a part in them. A bad one refuses all.
+//
+// It returns ok, fault, bad_handle, stale, range, invalid, no_rank, limit.
+func (h Host) PipelineAdd(pipeline uint64, entries *PipelineEntry, entriesLen uint32) Errno {
+	return h.calls().PipelineAdd(pipeline, entries, entriesLen)
+}
+
+// PipelineBuild joins the entries to buckets, which takes no more of them from then on, and says what came of it.
+//
+// It returns ok, fault, bad_handle, stale, invalid, limit.
+func (h Host) PipelineBuild(pipeline uint64, plan *PipelinePlan) Errno {
+	return h.calls().PipelineBuild(pipeline, plan)
+}
+
+// PipelineBuckets describes buckets from the first-th on, in the order in which they were formed, and says how many it has described.
+//
+// It returns ok, fault, bad_handle, stale, invalid.
+func (h Host) PipelineBuckets(pipeline uint64, first uint32, buckets *PipelineBucket, bucketsLen uint32, described *uint32) Errno {
+	return h.calls().PipelineBuckets(pipeline, first, buckets, bucketsLen, described)
+}
+
+// PipelineOrder sets the order in which buckets are admitted, the same on all ranks: the number of each bucket once. Without it, channels take turns.
+//
+// It returns ok, fault, bad_handle, stale, invalid.
+func (h Host) PipelineOrder(pipeline uint64, order *uint32, orderLen uint32) Errno {
+	return h.calls().PipelineOrder(pipeline, order, orderLen)
+}
+
+// PipelineAgree compares the plan with all other ranks', which call it too: nothing moves before they agree. mismatch: last_error names the first difference.
+//
+// It returns ok, bad_handle, stale, invalid, timed_out, failed, mismatch.
+func (h Host) PipelineAgree(pipeline uint64, timeout int64) Errno {
+	return h.calls().PipelineAgree(pipeline, timeout)
+}
+
+// PipelineStart begins to move all buckets, on streams that have nothing else to do until they have arrived; can be repeated after that. It begins a collective in the trace.
+//
+// It returns ok, fault, bad_handle, stale, invalid, no_memory, limit, failed.
+func (h Host) PipelineStart(pipeline uint64, streams *uint64, streamsLen uint32) Errno {
+	return h.calls().PipelineStart(pipeline, streams, streamsLen)
+}
+
+// PipelinePoll does what can be done now, without waiting, and says how far the rank is.
+//
+// It returns ok, fault, bad_handle, stale, invalid, no_memory, failed, mismatch.
+func (h Host) PipelinePoll(pipeline uint64, status *PipelineStatus) Errno {
+	return h.calls().PipelinePoll(pipeline, status)
+}
+
+// PipelineWait waits until all buckets have arrived on all ranks, or until this rank has admitted all that pipeline_admit lets it. failed: a bucket failed on some rank; last_error says which.
+//
+// It returns ok, fault, bad_handle, stale, invalid, no_memory, timed_out, failed, mismatch.
+func (h Host) PipelineWait(pipeline uint64, timeout int64, status *PipelineStatus) Errno {
+	return h.calls().PipelineWait(pipeline, timeout, status)
+}
+
+// PipelineAdmit under the scripted policy, lets the rank admit the buckets before place limit of the order, and no others; a limit never goes back.
+//
+// It returns ok, bad_handle, stale, invalid.
+func (h Host) PipelineAdmit(pipeline uint64, limit uint32) Errno {
+	return h.calls().PipelineAdmit(pipeline, limit)
+}
+
+// PipelineStats writes the statistics of this rank's present or last run of the pipeline.
+//
+// It returns ok, fault, bad_handle, stale, invalid.
+func (h Host) PipelineStats(pipeline uint64, stats *PipelineStats) Errno {
+	return h.calls().PipelineStats(pipeline, stats)
+}
+
+// PipelineDestroy gives a pipeline and its staging memory back; one that is under way cannot be.
+//
+// It returns ok, bad_handle, stale, invalid, failed.
+func (h Host) PipelineDestroy(pipeline uint64) Errno { return h.calls().PipelineDestroy(pipeline) }
