@@ -28,6 +28,8 @@ type rank struct {
 	marks   map[uint64]bool
 	ended   uint32 // collectives that have ended
 
+	pipelines map[uint64]*pipeline
+	pipelined int    // made so far
 	worldComm uint64 // handle of the communicator of all ranks, 0 before it is asked for
 }
 
@@ -46,7 +48,7 @@ type buffer struct {
 func newRank(w *world, number int) *rank {
 	return &rank{
 		world: w, number: number, buffers: map[uint64]*buffer{}, streams: map[uint64]*stream{},
-		events: map[uint64]*event{}, marks: map[uint64]bool{}, comms: map[uint64]*comm{},
+		events: map[uint64]*event{}, marks: map[uint64]bool{}, comms: map[uint64]*comm{}, pipelines: map[uint64]*pipeline{},
 	}
 }
 

@@ -66,20 +66,21 @@ func (w *world) run(t testing.TB, guest func(*ccrun.World) error) *Result {
 
 // world is what all ranks share. Its lock guards everything of the package.
 type world struct {
-	mu       sync.Mutex
-	changed  *sync.Cond // whenever anything has
-	ranks    []*rank
-	shares   map[share]*buffer
-	posts    map[channel][]*post // sent and not received yet
-	slots    map[slot]uint64
-	votes    map[string][]*vote // by split, then by rank
-	groups   map[string]uint32
-	meetings map[meeting][]*call
-	entered  []int // barriers that each rank has entered
-	cause    error // why the world was aborted
-	workers  sync.WaitGroup
-	delays   func(rank int, stream uint64) *rand.Rand // nil for none
-	result   Result
+	mu        sync.Mutex
+	changed   *sync.Cond // whenever anything has
+	ranks     []*rank
+	shares    map[share]*buffer
+	posts     map[channel][]*post // sent and not received yet
+	slots     map[slot]uint64
+	votes     map[string][]*vote // by split, then by rank
+	groups    map[string]uint32
+	meetings  map[meeting][]*call
+	conveyors []*conveyor // by number of the pipeline
+	entered   []int       // barriers that each rank has entered
+	cause     error       // why the world was aborted
+	workers   sync.WaitGroup
+	delays    func(rank int, stream uint64) *rand.Rand // nil for none
+	result    Result
 }
 
 type share struct {
