@@ -20,6 +20,7 @@ var (
 	ErrClosed   = errors.New("already closed")
 	ErrMismatch = errors.New("mismatch between ranks")
 	ErrMissing  = errors.New("not supported by this device")
+	ErrFault    = errors.New("injected fault")
 )
 
 // OpError is the failure of one operation.

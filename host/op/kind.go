@@ -122,6 +122,11 @@ func (k Kind) HasPeer() bool { return k.uses(usesPeer) }
 // crosses ranks) or local work.
 func (k Kind) Moves() bool { return k.uses(moves) }
 
+// Writes reports whether the operation writes Bytes to Dst.
+func (k Kind) Writes() bool {
+	return k == CopyBox || k.uses(usesDst) && k != Verify && k != Digest
+}
+
 // What Check finds wrong with an operation.
 var (
 	ErrKind    = errors.New("unknown operation kind")

@@ -139,7 +139,7 @@ func (c *comm) move(r *callRun, s *op.Step, by *caller) error {
 		return err
 	}
 	recorded := r.moves && (reads || writes)
-	if (recorded || c.device.longer != nil) && r.mark == 0 {
+	if (recorded || c.device.ending != nil) && r.mark == 0 {
 		r.mark = c.device.clock.Start()
 	}
 	t := kernels.Task{Type: r.call.Type, Red: r.call.Red, TrafficBytes: r.traffic, Backward: r.number&1 != 0}
@@ -147,8 +147,10 @@ func (c *comm) move(r *callRun, s *op.Step, by *caller) error {
 		t.Divisor = len(c.peers)
 	}
 	c.device.kernels.Combine(to[:len(s.Dests)], from[:len(s.Sources)], t)
-	if c.device.longer != nil {
-		c.holdUpMove(s, r.mark)
+	if c.device.ending != nil {
+		if err := c.injectMove(s, to[0], r.mark); err != nil {
+			return err
+		}
 	}
 	if recorded {
 		c.recordMove(r, s, by)

@@ -92,7 +92,7 @@ func quickPlace(p op.Place, bytes int64, rank, size int) bool {
 // whether it is complete.
 func (c *comm) quick(o *op.Op, last uint64, s *stream) (begun, complete bool) {
 	meeting, number, g := c.extent.meeting, last+1, &c.run
-	if meeting == 0 || o.Call.Next != nil || c.device.longer != nil || g.settled+callsAtOnce < number {
+	if meeting == 0 || o.Call.Next != nil || c.device.ending != nil || g.settled+callsAtOnce < number {
 		return false, false
 	}
 	by := caller{stream: s}

@@ -39,7 +39,7 @@ type Device struct {
 	spins       int // pauses before a waiter yields
 	pace        pace
 	kernels     kernels.Set
-	longer      longer // nil unless operations are delayed on purpose
+	ending      ending // nil unless operations go wrong on purpose
 
 	crowdedProcess atomic.Bool // another rank lives in this process
 

@@ -124,12 +124,12 @@ func (d *Device) limitFrom(start int64) int64 {
 // perform executes an operation that waits for nobody, and records it.
 func (s *stream) perform(o *op.Op) error {
 	var start int64
-	if device.Recorded(s.device.recorder, o) || s.device.longer != nil {
+	if device.Recorded(s.device.recorder, o) || s.device.ending != nil {
 		start = s.startOf()
 	}
 	peer, err := s.execute(o)
-	if s.device.longer != nil && err == nil {
-		s.device.holdUpOp(o, peer, start)
+	if s.device.ending != nil && err == nil {
+		err = s.injectOp(o, peer, start)
 	}
 	if o.Kind == op.Reduce && err == nil {
 		s.mark = s.device.recordReduce(o, s.number, start)

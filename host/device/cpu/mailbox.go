@@ -28,6 +28,7 @@ const (
 	letterTaken uint32 = iota + 1
 	letterMismatch
 	letterStale
+	letterFault
 )
 
 func (d *Device) acceptMessage(o *op.Op, buf op.Buffer) error {
@@ -161,14 +162,10 @@ func (s *stream) advanceSend(e *entry) error {
 		return nil
 	}
 	e.state = messageDone
-	switch l.status.Load() {
-	case letterTaken:
-		return nil
-	case letterStale:
-		return device.ErrStale
-	default:
-		return device.ErrMismatch
+	if l.status.Load() == letterFault {
+		return device.ErrFaultThere
 	}
+	return letterError(l.status.Load())
 }
 
 // advanceRecv takes the message if it has been posted, and answers.
@@ -183,11 +180,18 @@ func (s *stream) advanceRecv(e *entry) error {
 	l.done.Store(e.sequence + 1)
 	d.peers[o.Peer].Load().header().bell.ring()
 	e.state = messageDone
+	return letterError(status)
+}
+
+// letterError is what an answer means for who receives.
+func letterError(status uint32) error {
 	switch status {
 	case letterTaken:
 		return nil
 	case letterStale:
 		return device.ErrStale
+	case letterFault:
+		return device.ErrFault
 	default:
 		return device.ErrMismatch
 	}
@@ -203,14 +207,14 @@ func (s *stream) withdraw(e *entry) {
 }
 
 // copyLetter moves a message of a peer's.
-func (d *Device) copyLetter(to, from []byte, peer int) {
-	if d.longer == nil {
+func (d *Device) copyLetter(to, from []byte, peer int) error {
+	if d.ending == nil {
 		d.kernels.Copy(to, from, 0)
-		return
+		return nil
 	}
 	start := d.Now()
 	d.kernels.Copy(to, from, 0)
-	d.holdUp(op.Recv, peer, start)
+	return d.injectLetter(to, peer, start)
 }
 
 // take copies a message out of the sender's arena. Nothing in the letter is
@@ -232,6 +236,8 @@ func (s *stream) take(e *entry, l *letter) uint32 {
 	if l.withdrawn.Load() == e.sequence+1 && a.generation(allocation).Load() != atomic.LoadUint32(&l.generation) {
 		return letterStale
 	}
-	s.device.copyLetter(b.mem[o.Dst.Off:][:bytes], a.mem[offset:][:bytes], int(o.Peer))
+	if s.device.copyLetter(b.mem[o.Dst.Off:][:bytes], a.mem[offset:][:bytes], int(o.Peer)) != nil {
+		return letterFault
+	}
 	return letterTaken
 }

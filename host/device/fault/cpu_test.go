@@ -240,10 +240,10 @@ type spy struct {
 	own []int64
 }
 
-func (s *spy) Delay(longer func(kind op.Kind, peer int, nanos int64) int64) {
-	s.Device.(device.Delays).Delay(func(kind op.Kind, peer int, nanos int64) int64 {
+func (s *spy) Inject(ending func(kind op.Kind, peer int, nanos int64) device.Ending) {
+	s.Device.(device.Faults).Inject(func(kind op.Kind, peer int, nanos int64) device.Ending {
 		s.own = append(s.own, nanos)
-		return longer(kind, peer, nanos)
+		return ending(kind, peer, nanos)
 	})
 }
 

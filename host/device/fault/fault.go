@@ -1,6 +1,6 @@
 // Package fault makes a device do something wrong on purpose, to see that it is
-// found out: numbers that are not right, operations that take too long, a rank
-// that dies or hangs. [Parse] reads what is to go wrong, [Wrap] puts it around
+// found out: numbers that are not right, operations that take too long or fail, a
+// rank that dies or hangs. [Parse] reads what is to go wrong, [Wrap] puts it around
 // another device. No fault is injected into anything that does not ask for it.
 package fault
 
@@ -32,10 +32,16 @@ const (
 	// Jitter has each operation take longer by a part of its own time that is
 	// drawn anew each time, up to a limit.
 	Jitter
+	// Corrupt has operations deliver their bytes with the first one wrong, and say
+	// nothing. The bytes of a phantom cannot be wrong.
+	Corrupt
+	// Fail has an operation fail as if the hardware had: with [device.ErrFault],
+	// after which its stream has failed. Its bytes may be in place, or not.
+	Fail
 	effectCount
 )
 
-var effects = [...]string{Reduction: "reduction", Delay: "delay", Kill: "kill", Hang: "hang", Jitter: "jitter"}
+var effects = [...]string{Reduction: "reduction", Delay: "delay", Kill: "kill", Hang: "hang", Jitter: "jitter", Corrupt: "corrupt", Fail: "fail"}
 
 // String is the name that [Parse] reads.
 func (e Effect) String() string { return effects[e] }
@@ -60,7 +66,7 @@ type Fault struct {
 	Percent float64
 
 	// The operations of the rank that are concerned.
-	Kinds       []op.Kind // nil for those that move or combine bytes, and for Jitter for all
+	Kinds       []op.Kind // nil for those that move or combine bytes, and for Jitter for all; for Corrupt those that write some
 	Peer        int       // the rank at the other end, or AnyPeer
 	Nth         uint64    // only this one of them, from 1; 0 for all
 	Probability float64   // each of them by chance; 0 for all
@@ -110,11 +116,11 @@ func Wrap(d device.Device, c Config) (device.Device, error) {
 		held = append(held, newInjector(f, i, &c))
 	}
 	if len(held) > 0 {
-		delays, ok := d.(device.Delays)
+		faults, ok := d.(device.Faults)
 		if !ok {
 			return nil, fmt.Errorf("faults in operations: %w", device.ErrMissing)
 		}
-		delays.Delay(func(kind op.Kind, peer int, nanos int64) int64 { return longer(held, kind, peer, nanos) })
+		faults.Inject(func(kind op.Kind, peer int, nanos int64) device.Ending { return ending(held, kind, peer, nanos) })
 	}
 	if slices.ContainsFunc(c.Faults, func(f Fault) bool { return f.Effect == Reduction }) {
 		return &faulty{d}, nil

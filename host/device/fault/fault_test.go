@@ -12,17 +12,23 @@ import (
 	"github.com/ccrun/ccrun/host/op"
 )
 
-// slow is a device whose operations can be delayed.
+// slow is a device whose operations can go wrong.
 type slow struct {
 	device.Device
-	longer func(kind op.Kind, peer int, nanos int64) int64
+	ending func(kind op.Kind, peer int, nanos int64) device.Ending
 }
 
-func (s *slow) Delay(longer func(kind op.Kind, peer int, nanos int64) int64) { s.longer = longer }
+func (s *slow) Inject(ending func(kind op.Kind, peer int, nanos int64) device.Ending) {
+	s.ending = ending
+}
 
-// TestDelays shows what faults make of a row of operations of rank 2, each of
+func (s *slow) longer(kind op.Kind, peer int, nanos int64) int64 {
+	return s.ending(kind, peer, nanos).LongerNanos
+}
+
+// TestEndings shows what faults make of a row of operations of rank 2, each of
 // which has taken 1000 ns: KIND@PEER.
-func TestDelays(t *testing.T) {
+func TestEndings(t *testing.T) {
 	for _, c := range []struct{ fault, ops, want string }{
 		{"delay=2:3x", "copy put@1 get@1 recv@3 reduce@0", "2000 2000 2000 2000 2000"},
 		{"delay=2:3x", "signal@1 fill verify digest gemm", "0 0 0 0 0"},
@@ -37,15 +43,25 @@ func TestDelays(t *testing.T) {
 		{"hang=2@3;delay=2:1us", "put@1 put@1 put@1", "1000 1000 forever"},
 		{"kill=2@2", "put@1 put@1 put@1", "0 dead 0"},
 		{"kill=*,kind=signal", "put@1 signal@1", "0 dead"},
+		{"delay=2:2us", "copy_box recv@1", "2000 2000"},
+		{"corrupt=2", "copy put@1 recv@1 copy_box signal@1 fill", "wrong wrong wrong wrong 0 0"},
+		{"corrupt=2@2,kind=recv+fill,peer=1", "recv@1 recv@0 fill recv@1 recv@1", "0 0 0 wrong 0"},
+		{"fail=2", "signal@1 put@1 put@1", "0 fails 0"},
+		{"fail=2,kind=recv,peer=3,nth=2", "recv@3 recv@1 recv@3 recv@3", "0 0 fails 0"},
+		{"fail=2;corrupt=2,nth=2;delay=2:1us", "put@1 put@1 put@1", "fails wrong 1000"},
+		{"corrupt=2;delay=2:1us", "put@1", "wrong"},
+		{"fail=2;hang=2", "put@1 put@1", "forever 0"},
+		{"hang=2;fail=2", "put@1 put@1", "forever 0"},
 	} {
-		if got := delays(t, c.fault, c.ops); got != c.want {
+		if got := endings(t, c.fault, c.ops); got != c.want {
 			t.Errorf("%s of %s: %s, want %s", c.fault, c.ops, got, c.want)
 		}
 	}
 }
 
-// delays lists how much longer operations take.
-func delays(t *testing.T, text, ops string) string {
+// endings lists how operations end: how much longer they take, unless something
+// else happens to them.
+func endings(t *testing.T, text, ops string) string {
 	t.Helper()
 	faults, err := fault.Parse(text)
 	if err != nil {
@@ -64,13 +80,17 @@ func delays(t *testing.T, text, ops string) string {
 			peer = int(at[0] - '0')
 		}
 		dead = false
-		switch nanos := d.longer(kindOf(name), peer, 1000); {
+		switch end := d.ending(kindOf(name), peer, 1000); {
 		case dead:
 			got = append(got, "dead")
-		case nanos == math.MaxInt64:
+		case end.Fail:
+			got = append(got, "fails")
+		case end.Corrupt:
+			got = append(got, "wrong")
+		case end.LongerNanos == math.MaxInt64:
 			got = append(got, "forever")
 		default:
-			got = append(got, fmt.Sprint(nanos))
+			got = append(got, fmt.Sprint(end.LongerNanos))
 		}
 	}
 	return strings.Join(got, " ")
@@ -166,7 +186,7 @@ func TestWrap(t *testing.T) {
 			t.Errorf("%q: rank 2 has another device", text)
 		}
 	}
-	for text, want := range map[string]error{"delay=2:3x": device.ErrMissing, "hang=*": device.ErrMissing} {
+	for text, want := range map[string]error{"delay=2:3x": device.ErrMissing, "hang=*": device.ErrMissing, "corrupt=2": device.ErrMissing, "fail=2": device.ErrMissing} {
 		faults, err := fault.Parse(text)
 		if err != nil {
 			t.Fatal(err)

@@ -5,12 +5,13 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/ccrun/ccrun/host/device"
 	"github.com/ccrun/ccrun/host/op"
 )
 
 // moving are the kinds that a fault concerns if it names none: what takes the
 // longer the more bytes there are, other than looking at them.
-var moving = []op.Kind{op.Copy, op.Put, op.Get, op.Recv, op.Reduce}
+var moving = []op.Kind{op.Copy, op.Put, op.Get, op.Recv, op.Reduce, op.CopyBox}
 
 // injector is one fault in the operations of one rank.
 type injector struct {
@@ -38,21 +39,30 @@ func newInjector(f *Fault, i int, c *Config) *injector {
 	return in
 }
 
-// longer is how much longer an operation is to take for all faults together.
-func longer(faults []*injector, kind op.Kind, peer int, nanos int64) int64 {
-	sum := int64(0)
+// ending is how an operation is to end for all faults together. What never ends
+// does not fail either.
+func ending(faults []*injector, kind op.Kind, peer int, nanos int64) (end device.Ending) {
 	for _, in := range faults {
 		number, concerned := in.concerns(kind, peer)
 		if !concerned {
 			continue
 		}
-		more := in.inject(number, nanos)
-		if more > math.MaxInt64-sum {
-			return math.MaxInt64
+		switch in.fault.Effect {
+		case Corrupt:
+			end.Corrupt = true
+			continue
+		case Fail:
+			end.Fail = true
+			continue
 		}
-		sum += more
+		more := in.longer(number, nanos)
+		if more > math.MaxInt64-end.LongerNanos {
+			return device.Ending{LongerNanos: math.MaxInt64, Corrupt: end.Corrupt}
+		}
+		end.LongerNanos += more
 	}
-	return sum
+	end.Fail = end.Fail && end.LongerNanos < math.MaxInt64
+	return end
 }
 
 // concerns reports whether the fault is in this operation, and numbers it.
@@ -71,9 +81,9 @@ func (in *injector) concerns(kind op.Kind, peer int) (number uint64, concerned b
 // chance is a number from 0 up to 1 drawn from a seed.
 func chance(seed uint64) float64 { return float64(scramble(seed)>>11) / (1 << 53) }
 
-// inject does what goes wrong in the operation of that number, which has taken
-// so long, and gives how much longer it is to take.
-func (in *injector) inject(number uint64, nanos int64) int64 {
+// longer is how much longer the operation of that number is to take, which has
+// taken so long. Kill ends the process here.
+func (in *injector) longer(number uint64, nanos int64) int64 {
 	switch f := in.fault; {
 	case f.Effect == Jitter:
 		// Not by the chance that it happens by.
@@ -110,4 +120,4 @@ func kindNamed(name string) (op.Kind, bool) {
 
 // possible are the kinds that a fault can concern: a device carries them out
 // without waiting for another rank.
-var possible = []op.Kind{op.Copy, op.Put, op.Get, op.Recv, op.Reduce, op.Signal, op.Fill, op.Verify, op.Digest, op.Gemm}
+var possible = []op.Kind{op.Copy, op.Put, op.Get, op.Recv, op.Reduce, op.Signal, op.Fill, op.Verify, op.Digest, op.Gemm, op.CopyBox}

@@ -3,6 +3,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,12 +24,12 @@ const (
 //
 //	reduction
 //	delay=RANK:FACTORx   delay=RANK:TIME   kill=RANK[@N]   hang=RANK[@N]
-//	jitter=RANK:PERCENT%
+//	jitter=RANK:PERCENT% corrupt=RANK[@N]  fail=RANK[@N]
 //	kind=KIND+KIND...    peer=RANK         nth=N           p=PROBABILITY
 //
-// RANK is a number or * for any rank; @N is short for nth=N, and kill and hang
-// without it mean the first operation. Operations are counted that are of the
-// kinds and with the peer.
+// RANK is a number or * for any rank; @N is short for nth=N, and kill, hang and
+// fail without it mean the first operation. Operations are counted that are of
+// the kinds and with the peer.
 func Parse(text string) ([]Fault, error) {
 	var faults []Fault
 	for part := range strings.SplitSeq(text, ";") {
@@ -84,16 +85,33 @@ func parseFault(text string) (Fault, error) {
 			}
 		}
 	}
-	if (f.Effect == Kill || f.Effect == Hang) && f.Nth == 0 && f.Probability == 0 {
+	if f.ends() && f.Nth == 0 && f.Probability == 0 {
 		f.Nth = 1
 	}
-	return f, nil
+	return f, f.checkKinds()
 }
+
+// ends reports whether nothing follows the operation that the fault is in: it
+// happens once, unless more is asked for.
+func (f *Fault) ends() bool { return f.Effect == Kill || f.Effect == Hang || f.Effect == Fail }
+
+// checkKinds refuses operations that the fault could do nothing to.
+func (f *Fault) checkKinds() error {
+	silent := func(k op.Kind) bool { return !k.Writes() }
+	if i := slices.IndexFunc(f.Kinds, silent); i >= 0 && f.Effect == Corrupt {
+		return fmt.Errorf("%s: %s writes no bytes that could be wrong: those that do are %s",
+			f.Effect, f.Kinds[i], kindNames(slices.DeleteFunc(slices.Clone(possible), silent), ", "))
+	}
+	return nil
+}
+
+// measured reports whether the rank is followed by how much.
+func (f *Fault) measured() bool { return f.Effect == Delay || f.Effect == Jitter }
 
 // parseArgument reads what follows the effect: the rank, and how long or when.
 func (f *Fault) parseArgument(text string) (err error) {
 	separator := "@"
-	if f.Effect == Delay || f.Effect == Jitter {
+	if f.measured() {
 		separator = ":"
 	}
 	rank, rest, given := strings.Cut(text, separator)
@@ -247,7 +265,7 @@ func (f *Fault) String() string {
 	if f.Peer != AnyPeer {
 		fmt.Fprintf(&b, ",peer=%d", f.Peer)
 	}
-	if (f.Effect == Delay || f.Effect == Jitter) && f.Nth != 0 {
+	if f.measured() && f.Nth != 0 {
 		fmt.Fprintf(&b, ",nth=%d", f.Nth)
 	}
 	if f.Probability != 0 {

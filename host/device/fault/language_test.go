@@ -25,6 +25,12 @@ func TestParse(t *testing.T) {
 		{"delay=1:2x; kill=2@5", "delay=1:2x;kill=2@5"},
 		{"jitter=*:5%", "jitter=*:5%"},
 		{"jitter=2:12.50%,kind=gemm,nth=3,p=0.5", "jitter=2:12.5%,kind=gemm,nth=3,p=0.5"},
+		{"corrupt=1", "corrupt=1"},
+		{"corrupt=1,kind=recv,nth=1", "corrupt=1@1,kind=recv"},
+		{"corrupt=*,p=0.01,kind=copy_box+reduce", "corrupt=*,kind=copy_box+reduce,p=0.01"},
+		{"fail=2", "fail=2@1"},
+		{"fail=2@7,kind=copy_box,peer=1", "fail=2@7,kind=copy_box,peer=1"},
+		{"fail=0,kind=signal,p=0.5", "fail=0,kind=signal,p=0.5"},
 
 		{"dely=2:3x", `error: no fault is called "dely"`},
 		{"reduction=2", "error: reduction is a fault of all ranks and all reductions"},
@@ -50,7 +56,13 @@ func TestParse(t *testing.T) {
 		{"delay=2:3x,peer=*", "error: delay: leave peer= out for any"},
 		{"delay=2:3x,peer=1,peer=1", "error: delay: peer is given twice"},
 		{"delay=2:3x,p=2", `error: delay: "2" is not a probability above 0 and up to 1`},
-		{"delay=2:3x,kind=wait", `error: delay: no operation that a fault can be in is called "wait": there are copy, put, get, recv, reduce, signal, fill, verify, digest, gemm`},
+		{"delay=2:3x,kind=wait", `error: delay: no operation that a fault can be in is called "wait": there are copy, put, get, recv, reduce, signal, fill, verify, digest, gemm, copy_box`},
+		{"corrupt", "error: corrupt of which rank?"},
+		{"corrupt=1:kind=recv", `error: corrupt: "1:kind=recv" is not a rank`},
+		{"corrupt=1,kind=recv+signal", "error: corrupt: signal writes no bytes that could be wrong: those that do are copy, put, get, recv, reduce, fill, gemm, copy_box"},
+		{"corrupt=1,kind=send", `error: corrupt: no operation that a fault can be in is called "send": there are copy, put, get, recv, reduce, signal, fill, verify, digest, gemm, copy_box`},
+		{"fail=1:3x", `error: fail: "1:3x" is not a rank`},
+		{"fail=1,nth=0", `error: fail: "0" is not the number of an operation: the first is 1`},
 		{strings.Repeat("reduction;", 65), "error: more than 64 faults"},
 	} {
 		got := ""
@@ -71,6 +83,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("delay=0:0.5ms,nth=7,p=0.10,peer=3,kind=put+signal;kill=*@3")
 	f.Add("reduction;hang=1,p=1e-3;delay=*:999.5x")
 	f.Add("jitter=*:0.1%;jitter=3:33.3%,kind=get")
+	f.Add("corrupt=1@2,kind=copy_box;fail=*,p=0.5;corrupt=0,kind=signal")
 	f.Fuzz(func(t *testing.T, text string) {
 		faults, err := fault.Parse(text)
 		if err != nil {

@@ -61,18 +61,18 @@ func Record(d device.Device, o Options) *Recorder {
 	return r
 }
 
-// Wrapped is the recorder as the device it is wrapped around: with the delays
-// of that, if it has any.
+// Wrapped is the recorder as the device it is wrapped around: with the faults
+// of that, if it can have any.
 func (r *Recorder) Wrapped() device.Device {
-	if delays, ok := r.Device.(device.Delays); ok {
-		return &delaying{r, delays}
+	if faults, ok := r.Device.(device.Faults); ok {
+		return &failing{r, faults}
 	}
 	return r
 }
 
-type delaying struct {
+type failing struct {
 	*Recorder
-	device.Delays
+	device.Faults
 }
 
 // End ends the recording: what is asked of the device from here on is not the

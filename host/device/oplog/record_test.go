@@ -163,9 +163,9 @@ func TestErrorsOfTheOutputAreTold(t *testing.T) {
 	}
 }
 
-// TestDelaysPassThrough shows that a recorder has faults in its operations if
+// TestFaultsPassThrough shows that a recorder has faults in its operations if
 // the device underneath can have them.
-func TestDelaysPassThrough(t *testing.T) {
+func TestFaultsPassThrough(t *testing.T) {
 	faults, err := fault.Parse("delay=0:3x")
 	if err != nil {
 		t.Fatal(err)

@@ -43,7 +43,7 @@ func (s *stream) advance() {
 func (s *stream) early(t *task) bool {
 	d := s.device
 	switch {
-	case t.kind != op.Wait && t.kind != op.Signal, s.head+1 >= s.tail, d.longer != nil:
+	case t.kind != op.Wait && t.kind != op.Signal, s.head+1 >= s.tail, d.ending != nil:
 		return false
 	case t.kind == op.Signal && d.shares:
 		return false
@@ -144,40 +144,12 @@ func (s *stream) completed() {
 	if !t.engaged {
 		s.device.apply(t)
 		t.engaged = true
-		if s.holdUp(t) {
+		if s.inject(t) {
 			return
 		}
 	}
 	s.finish(t, flight.StatusOK)
 	s.cluster.makeReady(s)
-}
-
-// holdUp keeps an operation from its end, if it is to take longer on purpose.
-func (s *stream) holdUp(t *task) bool {
-	extra := s.device.longerPicos(t.kind, t.otherEnd(), s.cluster.now-t.start)
-	if extra == 0 {
-		return false
-	}
-	s.busy = true
-	if extra > 0 {
-		id := s.cluster.jobs.take()
-		*s.cluster.jobs.at(id) = job{stream: s, letter: -1}
-		s.cluster.plan(s.cluster.now+extra, evJob, uint32(id))
-	}
-	return true // for ever if it is negative
-}
-
-// longerPicos is how much longer something is to take than it has, -1 for ever.
-func (d *Device) longerPicos(kind op.Kind, peer int, picos int64) int64 {
-	if d.longer == nil {
-		return 0
-	}
-	const ages = int64(1) << 52 // nanoseconds
-	extra := d.longer(kind, peer, picos/picosPerNano)
-	if extra >= ages {
-		return -1
-	}
-	return max(0, extra) * picosPerNano
 }
 
 // finish counts the head as done and records it.

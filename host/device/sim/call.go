@@ -266,10 +266,7 @@ func (c *Cluster) callDone(id int32) {
 	}
 	if !r.engaged && r.model > 0 {
 		r.engaged = true
-		if extra := r.comm.device.longerPicos(op.CollectiveCall, -1, r.model); extra != 0 {
-			if extra > 0 {
-				r.after(extra)
-			}
+		if r.inject() {
 			return
 		}
 	}

@@ -161,7 +161,6 @@ func (r *callRun) move(s *op.Step) (done bool, err error) {
 
 // endMove is the end of a step that has taken time.
 func (r *callRun) endMove() {
-	c := r.comm.device.cluster
 	s := r.taken(&r.steps[r.pc])
 	if !r.engaged {
 		r.engaged = true
@@ -169,13 +168,7 @@ func (r *callRun) endMove() {
 			r.fail(err)
 			return
 		}
-		if extra := r.comm.device.longerPicos(moveKind(s), -1, c.now-r.mark); extra != 0 {
-			r.moving = true
-			if extra > 0 {
-				id := c.jobs.take()
-				*c.jobs.at(id) = job{run: r, letter: -1}
-				c.plan(c.now+extra, evJob, uint32(id))
-			}
+		if r.injectMove(s) {
 			return
 		}
 	}

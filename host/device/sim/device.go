@@ -28,9 +28,9 @@ type Device struct {
 	// What every operation looks at comes first, on one cache line.
 	cluster  *Cluster
 	rank     int
-	longer   func(kind op.Kind, peer int, nanos int64) int64
-	host     int64 // the time on the rank's own thread, ahead of the cluster's
-	near     *slot // the slot looked up last, and its key
+	ending   ending // nil unless operations go wrong on purpose
+	host     int64  // the time on the rank's own thread, ahead of the cluster's
+	near     *slot  // the slot looked up last, and its key
 	nearKey  uint64
 	waiting  bool
 	limited  bool  // the wait ends at until
@@ -64,7 +64,7 @@ type Device struct {
 var _ interface {
 	device.Device
 	device.Collectives
-	device.Delays
+	device.Faults
 } = (*Device)(nil)
 
 // Open makes the device of a rank. Within Run, waits of streams have no limit,
@@ -256,9 +256,6 @@ func (c *Cluster) laggard(number uint64) (rank int, entered uint64) {
 	}
 	return -1, number
 }
-
-// Delay makes operations take longer, on purpose.
-func (d *Device) Delay(by func(kind op.Kind, peer int, nanos int64) int64) { d.longer = by }
 
 // Close gives the device back. What its streams still do touches no memory
 // afterwards.

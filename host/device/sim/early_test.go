@@ -53,11 +53,11 @@ func TestDelayedSignal(t *testing.T) {
 				r.at(c.come)
 				return
 			}
-			r.Device.(device.Delays).Delay(func(kind op.Kind, _ int, _ int64) int64 {
+			r.Device.(device.Faults).Inject(func(kind op.Kind, _ int, _ int64) (end device.Ending) {
 				if kind == c.kind {
-					return 10_000
+					end.LongerNanos = 10_000
 				}
-				return 0
+				return end
 			})
 			r.submit(s, signal(1, 0, 1), signal(1, 0, 2))
 			r.sync(s)
@@ -122,7 +122,7 @@ func TestEarlySame(t *testing.T) {
 					w := recordedWorld(t, sim.Options{Preset: machine, Ranks: p.size, RealBytes: -1})
 					for _, r := range w.ranks {
 						if i > 0 {
-							r.Device.(device.Delays).Delay(func(op.Kind, int, int64) int64 { return 0 })
+							r.Device.(device.Faults).Inject(func(op.Kind, int, int64) device.Ending { return device.Ending{} })
 						}
 					}
 					w.run(p.execute)

@@ -136,13 +136,7 @@ func (c *Cluster) arrived(id int32) {
 	if !t.engaged {
 		t.engaged = true
 		to.stream.device.apply(t)
-		extra := to.stream.device.longerPicos(op.Recv, int(t.peer), c.now-t.start)
-		if extra > 0 {
-			job2 := c.jobs.take()
-			*c.jobs.at(job2) = job{stream: to.stream, letter: id}
-			c.plan(c.now+extra, evJob, uint32(job2))
-		}
-		if extra != 0 {
+		if to.inject(t, id) {
 			return
 		}
 	}

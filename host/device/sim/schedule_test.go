@@ -231,7 +231,7 @@ var deadlocks = []struct {
 		return err
 	}, 0, op.ShareLookup, 2},
 	{"hang", func(r *rank) error {
-		r.Device.(device.Delays).Delay(func(op.Kind, int, int64) int64 { return math.MaxInt64 })
+		r.Device.(device.Faults).Inject(func(op.Kind, int, int64) device.Ending { return device.Ending{LongerNanos: math.MaxInt64} })
 		b := r.alloc(8)
 		s := r.stream()
 		r.submit(s, move(op.Copy, view(b, 0), view(b, 4), 4))

@@ -57,7 +57,7 @@ func (s *slot) drop(who *stream) {
 func (s *stream) raise(t *task) (done bool) {
 	c := s.cluster
 	takes := c.machine.raisePicos()
-	if !s.early(t) && (takes > 0 || s.device.longer != nil) {
+	if !s.early(t) && (takes > 0 || s.device.ending != nil) {
 		s.work(t)
 		return false
 	}
