@@ -48,22 +48,55 @@ func (b *BoxShape) span(row, plane int64) int64 {
 	return n
 }
 
-// apart reports whether rows that are written do not overlap.
-func (b *BoxShape) apart() bool {
-	plane := b.RowBytes
-	if b.Rows > 1 {
-		if b.DstRow < b.RowBytes {
-			return false
-		}
-		plane += b.DstRow * (b.Rows - 1)
+// Joined is the same box in as few rows as it can be told in, and in planes of
+// more than one row only. One that is a single run of bytes, or empty, has one
+// row.
+func (b *BoxShape) Joined() BoxShape {
+	j := *b
+	if j.Bytes() <= 0 {
+		return BoxShape{Planes: 1, Rows: 1}
 	}
-	return b.Planes <= 1 || b.DstPlane >= plane
+	j.joinRows()
+	switch {
+	case j.Rows == 1:
+		j.Planes, j.Rows, j.DstRow, j.SrcRow = 1, j.Planes, j.DstPlane, j.SrcPlane
+		j.joinRows()
+	case j.DstPlane == j.Rows*j.DstRow && j.SrcPlane == j.Rows*j.SrcRow:
+		j.Planes, j.Rows = 1, j.Planes*j.Rows
+	}
+	return j
 }
 
-// checkBox checks the shape of a CopyBox against its buffers.
+// joinRows makes one row of rows without gaps.
+func (b *BoxShape) joinRows() {
+	if b.DstRow == b.RowBytes && b.SrcRow == b.RowBytes {
+		b.Rows, b.RowBytes = 1, b.Rows*b.RowBytes
+	}
+}
+
+// Apart reports whether rows that are written do not overlap: planes lie one
+// behind the other, or each between the rows of the others.
+func (b *BoxShape) Apart() bool {
+	return b.Bytes() == 0 || nested(b.RowBytes, b.Rows, b.DstRow, b.Planes, b.DstPlane) || nested(b.RowBytes, b.Planes, b.DstPlane, b.Rows, b.DstRow)
+}
+
+// nested reports whether so many runs of bytes, inner ones at one distance and
+// outer ones of all of these at another, do not overlap. The box is countable.
+func nested(bytes, innerCount, inner, outerCount, outer int64) bool {
+	if innerCount > 1 {
+		if inner < bytes || inner > (math.MaxInt64-bytes)/(innerCount-1) {
+			return false
+		}
+		bytes += inner * (innerCount - 1)
+	}
+	return outerCount <= 1 || outer >= bytes
+}
+
+// checkBox checks the shape of a CopyBox against its buffers. Rows that are read
+// may overlap, so the source can be shorter than what is copied.
 func (o *Op) checkBox() error {
 	b := o.Box
-	if b == nil || b.Bytes() != o.Bytes || o.Bytes > 0 && !b.apart() {
+	if b == nil || b.Bytes() != o.Bytes || !b.Apart() {
 		return ErrBox
 	}
 	if span := b.DstSpan(); span < 0 || !o.Dst.holds(span) {

@@ -95,7 +95,7 @@ var kinds = [...]struct {
 	EventWait:      {"event_wait", 0},
 	Gemm:           {"gemm", usesDst | usesType},
 	CollectiveCall: {"call", usesCall},
-	CopyBox:        {"copy_box", usesDst | usesSrc | moves},
+	CopyBox:        {"copy_box", usesDst | moves}, // what it reads can be shorter than Bytes
 	Collective:     {"collective", 0},
 	Mark:           {"mark", 0},
 	Barrier:        {"barrier", 0},

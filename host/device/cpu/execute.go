@@ -150,7 +150,7 @@ func (s *stream) startOf() int64 {
 
 func (s *stream) execute(o *op.Op) (peer int, err error) {
 	switch o.Kind {
-	case op.Copy, op.Get:
+	case op.Copy, op.Get, op.CopyBox:
 		return o.Src.Buf.Peer(), s.transfer(o)
 	case op.Put:
 		return o.Dst.Buf.Peer(), s.transfer(o)
@@ -171,7 +171,7 @@ func (s *stream) execute(o *op.Op) (peer int, err error) {
 	return -1, nil
 }
 
-// transfer is one copy.
+// transfer is one copy, of a run of bytes or of a box.
 func (s *stream) transfer(o *op.Op) error {
 	dst, src := o.Dst.Buf.(*buffer), o.Src.Buf.(*buffer)
 	if !dst.enter(s.number, 0) {
@@ -182,8 +182,12 @@ func (s *stream) transfer(o *op.Op) error {
 		return device.ErrStale
 	}
 	defer src.leave(s.number, 1)
-	to, from := dst.mem[o.Dst.Off:][:o.Bytes], src.mem[o.Src.Off:][:o.Bytes]
-	s.device.kernels.Copy(to, from, 0)
+	to, from := dst.mem[o.Dst.Off:], src.mem[o.Src.Off:]
+	if o.Kind == op.CopyBox {
+		s.device.kernels.CopyBox(to, from, o.Box)
+		return nil
+	}
+	s.device.kernels.Copy(to[:o.Bytes], from[:o.Bytes], 0)
 	return nil
 }
 
@@ -248,7 +252,7 @@ func (s *stream) inspect(o *op.Op) error {
 // time.
 func (d *Device) accept(o *op.Op) error {
 	switch o.Kind {
-	case op.Copy, op.Put, op.Get:
+	case op.Copy, op.Put, op.Get, op.CopyBox:
 		return d.acceptTransfer(o)
 	case op.Signal:
 		if err := d.checkPad(int(o.Peer), o.Slot); err != nil {

@@ -21,6 +21,7 @@ type entry struct {
 	calls    []op.Call // what op.Call points to
 	position uint64    // and where in the ring that is
 	shape    op.GemmShape
+	box      op.BoxShape
 }
 
 // queue is a ring of operations: the guest's thread appends, whoever owns the

@@ -163,6 +163,9 @@ func (s *stream) enqueue(o *op.Op) error {
 	case op.Gemm:
 		e.shape = *o.Gemm
 		e.op.Gemm = &e.shape
+	case op.CopyBox:
+		e.box = *o.Box
+		e.op.Box = &e.box
 	}
 	s.publish(o)
 	return nil

@@ -44,7 +44,7 @@ func Run(t *testing.T, open Open) {
 	for _, cases := range [][]testCase{
 		memoryCases, transferCases, signalCases, streamCases, eventCases, messageCases,
 		reduceCases, patternCases, shareCases, barrierCases, endCases, ringCases, stormCases,
-		callCases, callEndCases, callDesyncCases, gemmCases,
+		callCases, callEndCases, callDesyncCases, gemmCases, boxCases,
 	} {
 		for _, c := range cases {
 			t.Run(c.name, func(t *testing.T) { c.run(t, open) })

@@ -13,7 +13,7 @@ import (
 // this device and is alive.
 func (d *Device) accept(o *op.Op) error {
 	switch o.Kind {
-	case op.Copy, op.Put, op.Get:
+	case op.Copy, op.Put, op.Get, op.CopyBox:
 		return d.acceptTransfer(o)
 	case op.Signal:
 		if err := d.checkSlot(int(o.Peer), o.Slot); err != nil {
@@ -69,6 +69,8 @@ func (s *stream) take(t *task, o *op.Op) {
 	switch o.Kind {
 	case op.Copy, op.Put, op.Get:
 		t.dst, t.src = placeOf(o.Dst), placeOf(o.Src)
+	case op.CopyBox:
+		t.dst, t.src, t.extra = placeOf(o.Dst), placeOf(o.Src), boxed(o.Box)
 	case op.Send:
 		t.src = placeOf(o.Src)
 	case op.Recv:
@@ -152,6 +154,8 @@ func (d *Device) apply(t *task) {
 			return
 		}
 		copy(to, from)
+	case op.CopyBox:
+		d.applyBox(t)
 	case op.Reduce:
 		d.applyReduce(t)
 	case op.Fill:
@@ -231,7 +235,7 @@ func (t *task) otherEnd() int {
 	switch t.kind {
 	case op.Put:
 		return t.dst.buf.peer
-	case op.Copy, op.Get:
+	case op.Copy, op.Get, op.CopyBox:
 		return t.src.buf.peer
 	case op.Signal, op.Wait, op.Send, op.Recv:
 		return int(t.peer)

@@ -148,7 +148,7 @@ func (g *gpus) demand(d *demand, rank int, t *task) {
 	switch t.kind {
 	case op.Put:
 		g.transfer(d, rank, t.dst.buf.rank(), t.bytes)
-	case op.Get, op.Copy, op.Recv:
+	case op.Get, op.Copy, op.CopyBox, op.Recv:
 		g.transfer(d, t.src.buf.rank(), rank, t.bytes)
 	case op.Reduce:
 		g.reduce(d, rank, t)

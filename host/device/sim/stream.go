@@ -99,7 +99,8 @@ const (
 type extra struct {
 	sources [op.MaxSources]place
 	gemm    op.GemmShape
-	after   *stream // of an EventWait: the stream of the record, nil if there was none
+	box     *op.BoxShape // behind a pointer: waits need an extra more often
+	after   *stream      // of an EventWait: the stream of the record, nil if there was none
 	target  uint64
 	result  *op.Result
 	comm    *comm
