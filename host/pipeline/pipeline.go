@@ -84,14 +84,14 @@ type Stall uint8
 // The causes; their numbers are the ABI's.
 const (
 	NoStall       Stall = iota
-	StallOrder          // an earlier bucket of its pair of ranks is not admitted yet
+	StallOrder          // what it waits for is held by buckets that have arrived and wait for their turn to be written
 	StallChannel        // MaxInFlight
 	StallBuckets        // MaxBuckets
 	StallBytes          // MaxBytes
 	StallPolicy         // the window, the one at a time, the script
 	StallCredit         // receivers have not granted a credit
 	StallStreams        // no stream is free, or the send channel of a bucket Wires earlier is not
-	StallOversize       // it needs more than MaxBytes, and others are in flight
+	StallOversize       // it needs more than MaxBytes, and others are in flight; or one that does is
 	StallCount
 )
 
@@ -104,10 +104,10 @@ const (
 	Arrived                     // Task: its bytes have come, or gone
 	Finished                    // Task: what came is where it belongs, and its stream is idle
 	Credited                    // Peer has admitted the first Value of the buckets that this rank sends to it
-	Heard                       // on Peer, the rank's buckets before place Value have arrived
+	Heard                       // on Peer, the rank's buckets before place Value have arrived; with the number of all buckets: and are finished
 	AdmitUpTo                   // the script lets buckets before place Value be admitted
 	Failed                      // Task, which may be -1, failed here
-	PeerFailed                  // Peer says that a bucket of its failed, the one at place Value
+	PeerFailed                  // Peer says that a bucket of its failed, the one at place Value; the number of all buckets: something else did
 	Looked                      // nothing; time has passed
 )
 
@@ -125,19 +125,23 @@ type ActionKind uint8
 // What a machine asks for.
 const (
 	// Launch has Task carried out on stream Stream, from taking staging memory
-	// to the end of its transfers. Answer with Arrived.
+	// to the end of its transfers. Answer with Arrived, and with AtOnce the
+	// writing may be under way too.
 	Launch ActionKind = iota
-	// Finalize has Task's bytes written to where they belong. Answer with Finished.
+	// Finalize has Task's bytes written to where they belong, on its stream, if
+	// they are to land here. Answer with Finished.
 	Finalize
-	// Release gives Task's staging memory back. No answer.
+	// Release gives Task's staging memory back, if it has any, and its stream. No
+	// answer.
 	Release
 	// Grant tells Peer that this rank has admitted the first Value of the
 	// buckets that Peer sends to it.
 	Grant
 	// Tell tells all other ranks that this rank's buckets before place Value
-	// have arrived.
+	// have arrived; with the number of all buckets: and are finished.
 	Tell
-	// Warn tells all other ranks that the bucket at place Value failed here.
+	// Warn tells all other ranks that the bucket at place Value failed here; the
+	// number of all buckets: something else did.
 	Warn
 	// End says that the run is over: well, on all ranks, or because a bucket
 	// failed, here or elsewhere; then streams may be stuck.
