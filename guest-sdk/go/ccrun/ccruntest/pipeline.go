@@ -22,13 +22,15 @@ type pipeline struct {
 	order   []uint32 // bucket at each place
 	built   bool
 	agreed  bool
-	votes   int                // how often agree has been called
-	runs    int                // begun
-	limit   uint32             // of the scripted policy
-	told    raw.PipelineStatus // that poll or wait has given last
-	looked  bool               // in this run
-	began   time.Time
-	stats   raw.PipelineStats
+	votes   int // how often agree has been called
+	runs    int // begun
+
+	// Of the present or last run.
+	limit  uint32             // of the scripted policy
+	told   raw.PipelineStatus // what poll or wait has said last
+	looked bool               // that it has said something
+	began  time.Time
+	stats  raw.PipelineStats
 }
 
 // entry is an entry of a pipeline with its lists of ranks.
@@ -47,8 +49,8 @@ type bucket struct {
 // conveyor is what the ranks of a pipeline share.
 type conveyor struct {
 	members []*pipeline // by rank, nil where it is not made yet
-	votes   [][]*pipeline
-	moved   [][]bool // by run and bucket
+	votes   [][]*pipeline // by agreement and rank
+	moved   [][]bool      // by run and bucket
 }
 
 func (r *rank) PipelineCreate(params *raw.Pipeline, handle *uint64) raw.Errno {
@@ -133,8 +135,10 @@ func (p *pipeline) read(e *entry) raw.Errno {
 		return r.fail(raw.ErrnoInvalid, "its destinations or parts are none or not in ascending order")
 	case len(e.parts) > 0 && !slices.Contains(e.parts, e.Source):
 		return r.fail(raw.ErrnoInvalid, "its source is not among its parts")
-	case e.Redop > raw.RedopMax && len(e.parts) > 0 || e.Redop > raw.RedopAvg || e.Transport > raw.TransportScattered:
+	case e.Redop > raw.RedopAvg || e.Redop == raw.RedopAvg && len(e.parts) > 1 || e.Transport > raw.TransportScattered:
 		return r.fail(raw.ErrnoInvalid, "no such operator for parts, or no such transport")
+	case e.Planes == 0 || e.Rows == 0 || e.RowBytes == 0:
+		return r.fail(raw.ErrnoInvalid, "its box is empty")
 	}
 	if errno := r.peer(e.Source); errno != raw.OK {
 		return errno
@@ -225,11 +229,11 @@ func (p *pipeline) join() int {
 
 // channel is what entries must have in common to be joined.
 func (e *entry) channel() string {
-	key := fmt.Sprint(e.Source, e.destinations, e.Transport, e.parts)
+	key := fmt.Sprint(e.Source, e.destinations, e.Transport, e.parts, " ")
 	if len(e.parts) > 0 {
 		key += fmt.Sprint(e.Dtype, e.Redop)
 		if slices.Equal(e.destinations, []uint32{e.Source}) {
-			key += fmt.Sprint(e.Tensor, e.Cell)
+			key += fmt.Sprint(e.Cell)
 		}
 	}
 	return key
