@@ -39,6 +39,7 @@ type call struct {
 	stream device.Stream
 	event  device.Event
 	comm   *comm
+	pipe   *pipe
 	placed bool         // the sides of op are where they must be, and need not be checked
 	buffer [2]op.Buffer // in the order of the parameters
 	in     []byte       // the In or InStruct parameter
@@ -165,6 +166,8 @@ func (c *call) decode(k *check) (err error) {
 		c.event, err = c.events.get(v)
 	case abi.Comm:
 		c.comm, err = c.comms.get(v)
+	case abi.Pipeline:
+		c.pipe, err = c.pipes.get(v)
 	case abi.Buffer:
 		s := c.buffers.find(v)
 		if s == nil {

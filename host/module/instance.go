@@ -47,6 +47,9 @@ type Instance struct {
 	events     table[device.Event]
 	marks      table[openMark]
 	comms      table[*comm]
+	pipes      table[*pipe]
+	pipesMade  int
+	slotBases  map[uint32]uint64 // of pipelines: what signal slots may hold by now
 	world      worldComm
 	splitsMade uint32 // ballots cast
 	planSteps  int    // of all communicators' plans
@@ -105,6 +108,8 @@ func New(c Config) *Instance {
 		events:    table[device.Event]{kind: eventHandle, limit: c.MaxHandles},
 		marks:     table[openMark]{kind: markHandle, limit: min(c.MaxHandles, maxOpenMarks)},
 		comms:     table[*comm]{kind: commHandle, limit: c.MaxHandles},
+		pipes:     table[*pipe]{kind: pipelineHandle, limit: min(c.MaxHandles, maxPipelines)},
+		slotBases: make(map[uint32]uint64),
 		shares:    make(map[shareKey]*share),
 		published: make(map[publication]struct{}),
 		digests:   make(map[string]string),
@@ -245,6 +250,12 @@ func (i *Instance) Close() error {
 			_ = c.Close() // its failure, too
 		}
 		_ = i.comms.remove(h)
+	}
+	for h, p := range i.pipes.all() {
+		if !p.run.underWay {
+			_ = p.close(i)
+		}
+		_ = i.pipes.remove(h)
 	}
 	for h, e := range i.events.all() {
 		_ = e.Close()

@@ -1,0 +1,253 @@
+package module
+
+import (
+	"github.com/ccrun/ccrun/host/device"
+	"github.com/ccrun/ccrun/host/op"
+	"github.com/ccrun/ccrun/host/pipeline"
+)
+
+// movement submits what one rank does for one bucket to the bucket's lane.
+type movement struct {
+	*pipeRun
+	lane   *lane
+	task   *pipeline.Task
+	layout *pipeline.Layout
+	bucket *pipeline.Bucket
+}
+
+func (r *pipeRun) movement(l *lane) movement {
+	t := &r.pipe.tasks[l.task]
+	return movement{r, l, t, &r.pipe.layouts[l.task], &r.pipe.plan.Buckets[t.Bucket]}
+}
+
+// Steps of a bucket, as its operations' terms name them.
+const (
+	stepPack = iota
+	stepAdd
+	stepMove
+	stepLand
+	stepSum
+)
+
+func (m *movement) submit(o *op.Op, step uint16, message int) error {
+	o.Term = op.Term{
+		Collective: m.number, Chunk: uint32(m.task.Bucket), Flow: uint16(m.task.Channel), Step: step, Message: uint32(message),
+	}
+	if err := m.lane.stream.Submit(o); err != nil {
+		return err
+	}
+	m.lane.ops++
+	m.outstanding++
+	m.operations++
+	m.peakOps = max(m.peakOps, m.outstanding)
+	return nil
+}
+
+// record marks the end of what was submitted.
+func (m *movement) record() error {
+	m.op = op.Op{Kind: op.EventRecord, Peer: -1, Event: m.lane.event}
+	return m.lane.stream.Submit(&m.op)
+}
+
+// transfer submits everything up to the moment that the bucket has come, and
+// gone.
+func (m *movement) transfer() error {
+	m.lane.sums.reset()
+	if !m.task.Wired() {
+		return nil
+	}
+	return first(m.pack(), m.add(), m.move())
+}
+
+// pack brings the rank's own entries together, those that are not sent from
+// where they lie.
+func (m *movement) pack() error {
+	if m.layout.Own < 0 {
+		return nil
+	}
+	for n, piece := range m.ownEntries() {
+		if piece.Buf == m.lane.buffer {
+			if err := m.box(n, piece, false); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// add takes part in the sum: it adds the rank's own part to what has come from
+// the rank before it, and sends that on.
+func (m *movement) add() error {
+	t := m.task
+	if t.AddFrom.Rank < 0 && t.AddTo.Rank < 0 {
+		return nil
+	}
+	own, sum := m.own(), m.staging(m.layout.Sum)
+	if t.AddFrom.Rank >= 0 {
+		if err := m.receive(t.AddFrom, stepAdd, piece{sum, t.Bytes}); err != nil {
+			return err
+		}
+		e := &m.pipe.entries[m.bucket.Entries[0]]
+		m.op = op.Op{Kind: op.Reduce, Peer: -1, Type: e.Type, Red: e.Red, Bytes: t.Bytes, Dst: sum, SourceCount: 2}
+		m.op.Sources[0], m.op.Sources[1] = sum, own
+		if err := m.submit(&m.op, stepAdd, 0); err != nil {
+			return err
+		}
+		own = sum
+	}
+	if t.AddTo.Rank < 0 {
+		return nil
+	}
+	return m.send(t.AddTo, stepAdd, piece{own, t.Bytes})
+}
+
+// move sends or receives the whole bucket, and passes it on.
+func (m *movement) move() error {
+	t := m.task
+	var pieces []piece
+	switch {
+	case t.Source && t.AddFrom.Rank >= 0:
+		pieces = m.one(m.staging(m.layout.Sum))
+	case t.Source && !m.pipe.plan.Scattered(t):
+		pieces = m.one(m.own())
+	case t.Source:
+		pieces = m.each(m.ownEntries())
+	case t.From.Rank < 0:
+		return nil
+	case m.pipe.plan.Scattered(t):
+		pieces = m.each(m.resultEntries())
+	default:
+		pieces = m.one(m.result())
+	}
+	if !t.Source {
+		if err := m.receive(t.From, stepMove, pieces...); err != nil {
+			return err
+		}
+	}
+	for _, to := range t.To {
+		if err := m.send(to, stepMove, pieces...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// land submits what writes the entries to where they belong, those that were
+// not received there.
+func (m *movement) land() error {
+	t := m.task
+	if !t.Lands {
+		return nil
+	}
+	for n, entry := range m.bucket.Entries {
+		from := m.landsFrom(n)
+		if from.Buf == nil {
+			continue
+		}
+		if from.Buf == m.lane.buffer && m.lane.buffer != nil {
+			if err := m.box(n, from, true); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := m.direct(n, entry); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// landsFrom is where the n-th entry is when the bucket has come; no buffer if it
+// is where it belongs.
+func (m *movement) landsFrom(n int) op.View {
+	t, entry := m.task, m.bucket.Entries[n]
+	before := m.pipe.before(m.bucket, n)
+	switch {
+	case !t.Wired(), t.Source && t.AddFrom.Rank < 0 && m.layout.Own < 0:
+		return m.pipe.places[entry].src
+	case t.Source && t.AddFrom.Rank >= 0:
+		return m.staging(m.layout.Sum + before)
+	case t.Source:
+		return m.staging(m.layout.Own + before)
+	case m.pipe.plan.Scattered(t):
+		if v := m.entryAt(m.layout.Result, n, true); v.Buf == m.lane.buffer {
+			return v
+		}
+		return op.View{}
+	case m.layout.Result < 0:
+		return op.View{}
+	}
+	return m.staging(m.layout.Result + before)
+}
+
+// box copies an entry from where it lies to staging memory, or the other way if
+// it lands.
+func (m *movement) box(n int, staging op.View, lands bool) error {
+	entry := m.bucket.Entries[n]
+	e, p := &m.pipe.entries[entry], &m.pipe.places[entry]
+	m.shape = op.BoxShape{Planes: e.Planes, Rows: e.Rows, RowBytes: e.RowBytes}
+	b := &m.shape
+	m.op = op.Op{Kind: op.CopyBox, Peer: -1, Bytes: e.Bytes(), Box: b}
+	step := uint16(stepPack)
+	if lands {
+		step = stepLand
+		m.op.Dst, m.op.Src = p.dst, staging
+		b.DstRow, b.DstPlane, b.SrcRow, b.SrcPlane = p.dstRow, p.dstPlane, e.RowBytes, e.Rows*e.RowBytes
+	} else {
+		m.op.Dst, m.op.Src = staging, p.src
+		b.DstRow, b.DstPlane, b.SrcRow, b.SrcPlane = e.RowBytes, e.Rows*e.RowBytes, p.srcRow, p.srcPlane
+	}
+	return m.submitBox(n, step)
+}
+
+// direct copies an entry from where it lies on this rank to where it belongs on
+// this rank.
+func (m *movement) direct(n int, entry int32) error {
+	e, p := &m.pipe.entries[entry], &m.pipe.places[entry]
+	m.shape = op.BoxShape{
+		Planes: e.Planes, Rows: e.Rows, RowBytes: e.RowBytes,
+		DstRow: p.dstRow, DstPlane: p.dstPlane, SrcRow: p.srcRow, SrcPlane: p.srcPlane,
+	}
+	m.op = op.Op{Kind: op.CopyBox, Peer: -1, Bytes: e.Bytes(), Box: &m.shape, Dst: p.dst, Src: p.src}
+	m.copied += e.Bytes()
+	return m.submitBox(n, stepLand)
+}
+
+func (m *movement) submitBox(n int, step uint16) error {
+	if m.op.Bytes == 0 {
+		return nil
+	}
+	return m.submit(&m.op, step, n)
+}
+
+// send submits the messages of a bucket to one rank.
+func (m *movement) send(to pipeline.Edge, step uint16, pieces ...piece) error {
+	if err := m.sum(&m.lane.sums.out, to, pieces); err != nil {
+		return err
+	}
+	for n, p := range pieces {
+		m.op = op.Op{Kind: op.Send, Peer: to.Rank, Slot: m.wire(to), Src: p.View, Bytes: p.bytes}
+		if err := m.submit(&m.op, step, n); err != nil {
+			return err
+		}
+		m.sent += p.bytes
+	}
+	return nil
+}
+
+// receive submits the receives of a bucket from one rank.
+func (m *movement) receive(from pipeline.Edge, step uint16, pieces ...piece) error {
+	for n, p := range pieces {
+		m.op = op.Op{Kind: op.Recv, Peer: from.Rank, Slot: m.wire(from), Dst: p.View, Bytes: p.bytes}
+		if err := m.submit(&m.op, step, n); err != nil {
+			return err
+		}
+		m.received += p.bytes
+	}
+	return m.sum(&m.lane.sums.in, from, pieces)
+}
+
+// wire is the send channel of a bucket between two ranks, the same on both.
+func (m *movement) wire(e pipeline.Edge) uint32 {
+	return m.pipe.firstWire + e.Ordinal%uint32(m.pipe.limits.Wires)
+}

@@ -1,0 +1,356 @@
+package module
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ccrun/ccrun/host/abi"
+	"github.com/ccrun/ccrun/host/device"
+	"github.com/ccrun/ccrun/host/flight"
+	"github.com/ccrun/ccrun/host/op"
+	"github.com/ccrun/ccrun/host/pipeline"
+)
+
+// pipelineBuild joins the entries to buckets and writes the pipeline_plan
+// structure.
+func pipelineBuild(c *call) error {
+	p := c.pipe
+	if p.plan != nil {
+		return errBuilt
+	}
+	plan, err := pipeline.Build(c.config.Size, p.entries, p.bucketBytes)
+	if err != nil {
+		return refuse(abi.Invalid, "%v", err)
+	}
+	p.plan = plan
+	if err := p.cast(c.config.Rank); err != nil {
+		p.plan = nil
+		return err
+	}
+	p.describe(c.out[0])
+	return nil
+}
+
+// cast works out this rank's part in the plan.
+func (p *pipe) cast(rank int) error {
+	p.tasks = p.plan.Tasks(rank)
+	p.layouts, p.staging = make([]pipeline.Layout, len(p.tasks)), make([]int64, len(p.tasks))
+	for i := range p.tasks {
+		p.layouts[i] = p.plan.Layout(&p.tasks[i], p.contiguous, p.staged())
+		p.staging[i] = pipeline.Class(p.layouts[i].Bytes)
+	}
+	limits := p.limits
+	limits.Streams = 1
+	_, err := pipeline.NewMachine(p.plan, rank, p.tasks, p.staging, limits)
+	if err != nil {
+		return refuse(abi.Invalid, "%v", err)
+	}
+	return nil
+}
+
+// staged reports whether what comes is looked at, or held back, before it is
+// written to where it belongs.
+func (p *pipe) staged() bool { return p.checksum || p.limits.Publish == pipeline.InOrder }
+
+// contiguous implements [pipeline.Contiguous].
+func (p *pipe) contiguous(entry int32, dst bool) bool {
+	e, place := &p.entries[entry], &p.places[entry]
+	row, plane := place.srcRow, place.srcPlane
+	if dst {
+		row, plane = place.dstRow, place.dstPlane
+	}
+	return (e.Rows <= 1 || row == e.RowBytes) && (e.Planes <= 1 || plane == e.Rows*e.RowBytes)
+}
+
+func (p *pipe) describe(b []byte) {
+	clear(b[:abi.PipelinePlanBytes])
+	put32(b, uint32(len(p.entries)))
+	put32(b[4:], uint32(len(p.plan.Buckets)))
+	put32(b[8:], uint32(len(p.plan.Channels)))
+	put32(b[12:], uint32(len(p.tasks)))
+	channels := make(map[int32]struct{})
+	largest := int64(0)
+	for i := range p.tasks {
+		channels[p.tasks[i].Channel] = struct{}{}
+		largest = max(largest, p.staging[i])
+	}
+	put32(b[16:], uint32(len(channels)))
+	put64(b[24:], uint64(p.plan.Bytes))
+	put64(b[32:], uint64(largest))
+	put64(b[40:], p.plan.Hash())
+}
+
+// pipelineBuckets writes pipeline_bucket structures.
+func pipelineBuckets(c *call) error {
+	p := c.pipe
+	if p.plan == nil {
+		return errNotBuilt
+	}
+	first := int(c.uint32(1))
+	if first > len(p.plan.Buckets) {
+		return refuse(abi.Invalid, "first: bucket %d of %d", first, len(p.plan.Buckets))
+	}
+	mine := make(map[int32]bool, len(p.tasks))
+	for i := range p.tasks {
+		mine[p.tasks[i].Bucket] = true
+	}
+	n := min(len(c.out[0])/abi.PipelineBucketBytes, len(p.plan.Buckets)-first)
+	for i := range n {
+		bucket := &p.plan.Buckets[first+i]
+		b := c.out[0][i*abi.PipelineBucketBytes:][:abi.PipelineBucketBytes]
+		clear(b)
+		channel := &p.plan.Channels[bucket.Channel]
+		put32(b, uint32(first+i))
+		put32(b[4:], uint32(bucket.Channel))
+		put32(b[8:], uint32(channel.Source))
+		put32(b[12:], uint32(len(channel.Destinations)))
+		to := channel.Source
+		if len(channel.Destinations) > 0 {
+			to = channel.Destinations[0]
+		}
+		put32(b[16:], uint32(to))
+		put32(b[20:], uint32(len(channel.Parts)))
+		put32(b[24:], uint32(len(bucket.Entries)))
+		put32(b[28:], uint32(bucket.Entries[0]))
+		put64(b[32:], uint64(bucket.Bytes))
+		put32(b[40:], word(mine[int32(first+i)]))
+	}
+	put32(c.out[1], uint32(n))
+	return nil
+}
+
+// pipelineOrder sets the order of the buckets.
+func pipelineOrder(c *call) error {
+	p := c.pipe
+	switch {
+	case p.plan == nil:
+		return errNotBuilt
+	case p.agreed:
+		return refuse(abi.Invalid, "all ranks have agreed on the order: set it before pipeline_agree")
+	}
+	order := make([]uint32, len(c.in)/4)
+	for i := range order {
+		order[i] = get32(c.in[4*i:])
+	}
+	if err := p.plan.SetOrder(order); err != nil {
+		return refuse(abi.Invalid, "order: %v", err)
+	}
+	return p.cast(c.config.Rank)
+}
+
+// What ranks compare of a pipeline: words of 64 bits, of which all must be the
+// same.
+var pactWords = [...]string{
+	"number of entries", "bucket_bytes", "plan", "order", "publish", "credits policy", "checksum flag", "first_slot", "first_channel", "channels",
+}
+
+const pactEntriesMax = 1 << 16 // hashes that are compared one by one; entries beyond are compared in groups
+
+// pact is what this rank has.
+func (p *pipe) pact() []byte {
+	credits := p.limits.Policy == pipeline.Credits
+	words := [...]uint64{
+		uint64(len(p.entries)), uint64(p.bucketBytes), p.plan.Hash(), p.plan.OrderHash(), uint64(p.limits.Publish),
+		uint64(word(credits)), uint64(word(p.checksum)), uint64(p.firstSlot), uint64(p.firstWire), uint64(p.limits.Wires),
+	}
+	var b []byte
+	for _, w := range words {
+		b = binary.LittleEndian.AppendUint64(b, w)
+	}
+	return b
+}
+
+// pipelineAgree compares the plan with all ranks': rank 0 hears all and tells
+// what it found. mismatch: with the first difference. timed_out: it can be
+// called again.
+func pipelineAgree(c *call) error {
+	p := c.pipe
+	if p.plan == nil {
+		return errNotBuilt
+	}
+	if p.agreed {
+		return nil
+	}
+	a := agreement{call: c, pipe: p, timeout: c.timeout(1), began: c.moment()}
+	if err := a.set(a.key("pact", c.config.Rank), p.pact()); err != nil {
+		return err
+	}
+	odd, err := a.verdict()
+	if err != nil {
+		return err
+	}
+	if odd >= 0 {
+		text, err := a.difference(odd)
+		if err != nil {
+			return err
+		}
+		return fmt.Errorf("%w: %s", device.ErrMismatch, text)
+	}
+	p.agreed = true
+	return nil
+}
+
+// agreement is one call of pipeline_agree.
+type agreement struct {
+	*call
+	pipe    *pipe
+	timeout time.Duration
+	began   time.Duration
+}
+
+func (a *agreement) key(what string, rank int) string {
+	return fmt.Sprintf("pipeline/%d/%s/%d", a.pipe.number, what, rank)
+}
+
+func (a *agreement) set(key string, value []byte) error {
+	if err := a.config.Exchange.Set(key, value); err != nil {
+		return fmt.Errorf("agree on the pipeline: %w", err)
+	}
+	return nil
+}
+
+func (a *agreement) get(what string, rank int) ([]byte, error) {
+	value, err := a.awaitKey(a.key(what, rank), a.remaining(a.timeout, a.began), flight.Wait{
+		Kind: uint8(op.ShareLookup), Peer: rank, Since: a.config.Device.Now(), Name: "pipeline_agree",
+	})
+	if err != nil {
+		return nil, fmt.Errorf("agree on the pipeline with rank %d: %w", rank, err)
+	}
+	return value, nil
+}
+
+// verdict is the first rank whose pipeline is not that of rank 0, -1 if there
+// is none.
+func (a *agreement) verdict() (odd int, err error) {
+	if a.config.Rank != 0 {
+		value, err := a.get("verdict", 0)
+		if err != nil || len(value) != 8 {
+			return 0, errors.Join(err, malformed(value, 8))
+		}
+		return int(int64(get64(value))), nil
+	}
+	mine := a.pipe.pact()
+	odd = -1
+	for rank := 1; rank < a.config.Size && odd < 0; rank++ {
+		theirs, err := a.get("pact", rank)
+		if err != nil {
+			return 0, err
+		}
+		if string(theirs) != string(mine) {
+			odd = rank
+		}
+	}
+	return odd, a.set(a.key("verdict", 0), binary.LittleEndian.AppendUint64(nil, uint64(int64(odd))))
+}
+
+func malformed(value []byte, bytes int) error {
+	if value == nil || len(value) == bytes {
+		return nil
+	}
+	return refuse(abi.Failed, "what a rank says of its pipeline has %d bytes", len(value))
+}
+
+// difference is how the odd rank's pipeline differs from rank 0's: the two find
+// it, all get the text.
+func (a *agreement) difference(odd int) (string, error) {
+	var err error
+	switch a.config.Rank {
+	case 0:
+		err = a.compare(odd)
+	case odd:
+		err = a.disclose()
+	}
+	if err != nil {
+		return "", err
+	}
+	text, err := a.get("difference", 0)
+	return string(text), err
+}
+
+// disclose has the odd rank say what its entries are.
+func (a *agreement) disclose() error {
+	if err := a.set(a.key("hashes", a.config.Rank), a.pipe.entryHashes()); err != nil {
+		return err
+	}
+	at, err := a.get("first", 0)
+	if err != nil {
+		return err
+	}
+	if len(at) != 8 {
+		return malformed(at, 8)
+	}
+	return a.set(a.key("has", a.config.Rank), []byte(a.pipe.has(int(get64(at)))))
+}
+
+// compare has rank 0 find the first difference.
+func (a *agreement) compare(odd int) error {
+	theirs, err := a.get("pact", odd)
+	if err != nil {
+		return err
+	}
+	mine := a.pipe.pact()
+	if len(theirs) != len(mine) {
+		return malformed(theirs, len(mine))
+	}
+	hashes, err := a.get("hashes", odd)
+	if err != nil {
+		return err
+	}
+	at := firstDifference(a.pipe.entryHashes(), hashes) * a.pipe.group()
+	if err := a.set(a.key("first", 0), binary.LittleEndian.AppendUint64(nil, uint64(at))); err != nil {
+		return err
+	}
+	has, err := a.get("has", odd)
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprintf("rank 0 has %s; rank %d has %s", a.pipe.has(at), odd, has)
+	if mineHas := a.pipe.has(at); mineHas == string(has) { // the entries are the same: it is something else
+		text = "pipelines differ"
+		for n, name := range pactWords {
+			if x, y := get64(mine[8*n:]), get64(theirs[8*n:]); x != y {
+				text = fmt.Sprintf("%s: rank 0 has %d, rank %d has %d", name, x, odd, y)
+				break
+			}
+		}
+	}
+	return a.set(a.key("difference", 0), []byte(text))
+}
+
+// group is how many entries one of the compared hashes stands for.
+func (p *pipe) group() int { return (len(p.entries) + pactEntriesMax - 1) / pactEntriesMax }
+
+// entryHashes are the hashes of all entries, or of groups of them.
+func (p *pipe) entryHashes() []byte {
+	var b []byte
+	group := p.group()
+	for from := 0; from < len(p.entries); from += group {
+		h := uint64(0)
+		for i := from; i < min(from+group, len(p.entries)); i++ {
+			h = h*0x9e3779b97f4a7c15 + p.plan.EntryHash(i)
+		}
+		b = binary.LittleEndian.AppendUint64(b, h)
+	}
+	return b
+}
+
+// firstDifference is the first word that differs, or the end of the shorter.
+func firstDifference(a, b []byte) int {
+	n := min(len(a), len(b)) / 8
+	for i := range n {
+		if get64(a[8*i:]) != get64(b[8*i:]) {
+			return i
+		}
+	}
+	return n
+}
+
+// has describes an entry, for the text of a difference.
+func (p *pipe) has(entry int) string {
+	if entry >= len(p.entries) {
+		return fmt.Sprintf("%d entries only", len(p.entries))
+	}
+	return p.plan.Describe(entry)
+}
