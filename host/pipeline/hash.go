@@ -1,0 +1,103 @@
+package pipeline
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Hash is of all that ranks must agree on: how many there are, their entries,
+// which bucket each of these is in, and the order of buckets.
+func (p *Plan) Hash() uint64 {
+	h := digest(0).add(uint64(p.Ranks)).add(uint64(len(p.Entries)))
+	for i := range p.Entries {
+		h = h.add(p.EntryHash(i))
+	}
+	return uint64(h)
+}
+
+// EntryHash is of one entry, its bucket, and the place of that: ranks whose
+// plans differ find the first entry by it that does.
+func (p *Plan) EntryHash(i int) uint64 {
+	e, bucket := &p.Entries[i], p.bucketOf[i]
+	h := digest(0).add(uint64(e.Source)).ranks(e.Destinations).ranks(e.Parts)
+	h = h.add(uint64(e.Type)).add(uint64(e.Red)).add(uint64(e.Transport)).add(uint64(e.Tensor)).add(uint64(e.Cell))
+	h = h.add(uint64(e.Planes)).add(uint64(e.Rows)).add(uint64(e.RowBytes))
+	return uint64(h.add(uint64(bucket)).add(uint64(p.Buckets[bucket].Place)))
+}
+
+// digest mixes numbers in one after the other.
+type digest uint64
+
+func (d digest) add(v uint64) digest {
+	x := (uint64(d) ^ v) + 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return digest(x ^ x>>31)
+}
+
+func (d digest) ranks(list []int32) digest {
+	d = d.add(uint64(len(list)))
+	for _, rank := range list {
+		d = d.add(uint64(rank))
+	}
+	return d
+}
+
+// String is the transport's name.
+func (t Transport) String() string {
+	if t > Scattered {
+		return fmt.Sprintf("transport %d", uint8(t))
+	}
+	return [...]string{"packed", "chain", "scattered"}[t]
+}
+
+// Describe says in one line what an entry is and where it travels.
+func (p *Plan) Describe(i int) string {
+	e, bucket := &p.Entries[i], p.bucketOf[i]
+	var s strings.Builder
+	fmt.Fprintf(&s, "entry %d (tensor %d, cell %d): rank %d ->", i, e.Tensor, e.Cell, e.Source)
+	listRanks(&s, e.Destinations)
+	if len(e.Parts) > 0 {
+		fmt.Fprintf(&s, ", %v of %v parts of", e.Red, e.Type)
+		listRanks(&s, e.Parts)
+	}
+	fmt.Fprintf(&s, ", %d bytes (%dx%dx%d), %v, bucket %d at place %d",
+		e.Bytes(), e.Planes, e.Rows, e.RowBytes, e.Transport, bucket, p.Buckets[bucket].Place)
+	return s.String()
+}
+
+// listRanks writes a list of ranks, of a long one its beginning.
+func listRanks(s *strings.Builder, list []int32) {
+	const shown = 16
+	for i, rank := range list {
+		if i == shown {
+			fmt.Fprintf(s, " and %d more", len(list)-shown)
+			return
+		}
+		fmt.Fprintf(s, " %d", rank)
+	}
+}
+
+// String is the name of a cause, as the ABI has it.
+func (s Stall) String() string {
+	if s >= StallCount {
+		return fmt.Sprintf("stall %d", uint8(s))
+	}
+	return [...]string{"none", "order", "channel", "buckets", "bytes", "policy", "credit", "streams", "oversize"}[s]
+}
+
+// String is what the kind is called in transcripts.
+func (k EventKind) String() string {
+	if k > Looked {
+		return fmt.Sprintf("event %d", uint8(k))
+	}
+	return [...]string{"begin", "arrived", "finished", "credited", "heard", "admit", "failed", "peer-failed", "looked"}[k]
+}
+
+// String is what the kind is called in transcripts.
+func (k ActionKind) String() string {
+	if k > End {
+		return fmt.Sprintf("action %d", uint8(k))
+	}
+	return [...]string{"launch", "finalize", "release", "grant", "tell", "warn", "end"}[k]
+}
