@@ -103,16 +103,13 @@ func (l Layout) Local(shape []int64, rank int) (Box, bool) {
 
 // chunk is where the i-th of k chunks of n elements starts, and its size.
 func chunk(n, k, i int64) (start, size int64) {
-	each := (n + k - 1) / k
+	each := n / k
+	if n%k > 0 {
+		each++
+	}
+	if each > 0 && i > n/each { // it might overflow
+		return n, 0
+	}
 	start = min(i*each, n)
 	return start, min(each, n-start)
-}
-
-// Bytes is how many bytes of the tensor a rank holds in a layout.
-func (t *Tensor) Bytes(l Layout, rank int) int64 {
-	box, ok := l.Local(t.Shape, rank)
-	if !ok {
-		return 0
-	}
-	return box.Elements() * t.Dtype.Bytes()
 }

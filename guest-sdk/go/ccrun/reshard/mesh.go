@@ -109,8 +109,8 @@ func (m Mesh) Check() error {
 	}
 	sorted := slices.Sorted(slices.Values(m.Ranks))
 	for i, rank := range sorted {
-		if rank < 0 {
-			return fmt.Errorf("rank %d is negative", rank)
+		if rank < 0 || rank >= meshRanksMax {
+			return fmt.Errorf("rank %d is not from 0 to %d", rank, meshRanksMax-1)
 		}
 		if i > 0 && sorted[i-1] == rank {
 			return fmt.Errorf("rank %d is in it twice", rank)

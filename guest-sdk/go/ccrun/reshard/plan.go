@@ -1,38 +1,110 @@
 package reshard
 
-import "errors"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
 
-// New plans moves.
+// entriesMax is how many entries a plan may have: more are of no use, and a
+// guest has no memory for them.
+const entriesMax = 1 << 24
+
+// New plans moves. All ranks call it with the same arguments and get the same
+// plan.
 func New(moves []Move, options Options) (*Plan, error) {
-	return nil, errors.New("reshard: being written")
+	if err := options.check(); err != nil {
+		return nil, err
+	}
+	b := builder{options: options, patterns: make(map[string]*pattern)}
+	patterns, total, ranks := make([]*pattern, len(moves)), 0, 0
+	for i := range moves {
+		p, err := b.pattern(&moves[i])
+		if err != nil {
+			return nil, fmt.Errorf("tensor %d (%s): %w", i, moves[i].Tensor.Name, err)
+		}
+		patterns[i], total, ranks = p, total+p.entries, max(ranks, p.ranks)
+		if total > entriesMax {
+			return nil, fmt.Errorf("more than %d entries up to tensor %d (%s); raise MaxEntryBytes, or plan fewer tensors at a time", entriesMax, i, moves[i].Tensor.Name)
+		}
+	}
+	plan := &Plan{Moves: moves, Options: options, Entries: make([]Entry, 0, total)}
+	b.sent = make([]int64, ranks)
+	for i, p := range patterns {
+		plan.Entries = b.appendEntries(plan.Entries, uint32(i), &moves[i], p)
+	}
+	return plan, nil
 }
 
-// Kind is how the entry moves.
-func (e *Entry) Kind() Kind {
+func (o *Options) check() error {
 	switch {
-	case e.Parts != nil:
-		return Reduce
-	case len(e.Destinations) > 1:
-		return Broadcast
-	case e.Destinations[0] == e.Source:
-		return Local
+	case o.MaxEntryBytes < 0:
+		return fmt.Errorf("MaxEntryBytes is %d; give 0 for no limit", o.MaxEntryBytes)
+	case o.RanksPerNode < 0:
+		return fmt.Errorf("RanksPerNode is %d; give 0 if all are on one node", o.RanksPerNode)
+	case o.Split > PerRank:
+		return fmt.Errorf("unknown split %d", o.Split)
 	}
-	return Send
+	return nil
 }
 
-// Bytes is how many bytes the entry has.
-func (e *Entry) Bytes() int64 { return e.Planes * e.Rows * e.RowBytes }
+// builder makes the entries of all tensors, one after the other.
+type builder struct {
+	options  Options
+	patterns map[string]*pattern
+	sent     []int64 // bytes that each rank is the source of so far
+}
 
-// Takes reports what a rank does for an entry: whether it reads its part of the
-// source tensor, and whether it writes its part of the target tensor.
-func (e *Entry) Takes(rank int) (reads, writes bool) {
-	for _, part := range e.Parts {
-		reads = reads || part == rank
+// appendEntries appends those of one tensor.
+func (b *builder) appendEntries(entries []Entry, tensor uint32, m *Move, p *pattern) []Entry {
+	number := uint32(0)
+	for i := range p.cells {
+		c := &p.cells[i]
+		for j := range c.pieces {
+			piece := &c.pieces[j]
+			first := len(entries)
+			for k := range c.transfers {
+				t := &c.transfers[k]
+				source := b.pick(t, piece.bytes())
+				entries = append(entries, Entry{
+					Tensor: tensor, Cell: number, Source: source.rank, Destinations: t.destinations, Parts: source.parts,
+					Dtype: m.Tensor.Dtype, Transport: b.options.Transport,
+					Planes: piece.planes, Rows: piece.rows, RowBytes: piece.rowBytes, From: piece.from, To: piece.to,
+				})
+				if source.parts != nil {
+					entries[len(entries)-1].Red = p.red
+				}
+			}
+			if cell := entries[first:]; len(cell) > 1 {
+				slices.SortFunc(cell, func(x, y Entry) int {
+					return cmp.Or(cmp.Compare(x.Source, y.Source), cmp.Compare(x.Destinations[0], y.Destinations[0]))
+				})
+			}
+			number++
+		}
 	}
-	for _, destination := range e.Destinations {
-		writes = writes || destination == rank
+	return entries
+}
+
+// pick chooses the candidate with the fewest bytes to send so far, of several
+// the first, and counts the transfer. Copies in own memory do not count, but
+// adding up what stays does: it is work, and is to be spread as well.
+func (b *builder) pick(t *transfer, bytes int64) candidate {
+	best := t.candidates[0]
+	for _, c := range t.candidates[1:] {
+		if b.sent[c.rank] < b.sent[best.rank] {
+			best = c
+		}
 	}
-	return reads || e.Source == rank, writes
+	receivers := int64(len(t.destinations))
+	if slices.Contains(t.destinations, best.rank) {
+		receivers--
+	}
+	if best.parts != nil {
+		receivers = max(receivers, 1)
+	}
+	b.sent[best.rank] += bytes * receivers
+	return best
 }
 
 // SourceOffsets places a rank's parts of all tensors in one buffer, in the
@@ -57,27 +129,3 @@ func (p *Plan) offsets(rank int, align int64, side func(m *Move) Layout) (offset
 	}
 	return offsets, bytes
 }
-
-// Hash is a number over the names, types and shapes of all tensors and over all
-// entries: equal on ranks that have the same plan, and else not but by chance.
-func (p *Plan) Hash() uint64 { return 0 }
-
-// EntryHash is a number over one entry.
-func (p *Plan) EntryHash(i int) uint64 { return 0 }
-
-// Describe is the i-th entry in a line.
-func (p *Plan) Describe(i int) string { return "" }
-
-// Difference is the first entry in which two plans differ, -1 if there is none,
-// and a line that shows it in both.
-func Difference(a, b *Plan) (int, string) { return -1, "" }
-
-// Summary counts what a plan moves, by kind.
-type Summary struct {
-	Entries [4]int   // of each kind
-	Bytes   [4]int64 // of each kind, an entry counted once
-	Wire    int64    // bytes that destinations get from others, and parts from one another
-}
-
-// Summary counts what the plan moves.
-func (p *Plan) Summary() Summary { return Summary{} }

@@ -30,16 +30,6 @@
 // fewest bytes to send so far.
 package reshard
 
-import "github.com/ccrun/ccrun/guest-sdk/go/ccrun"
-
-// Tensor is an array in row-major order, of any number of dimensions: none is a
-// single element.
-type Tensor struct {
-	Name  string
-	Dtype ccrun.Dtype
-	Shape []int64
-}
-
 // Move takes a tensor from one layout to another.
 type Move struct {
 	Tensor Tensor
@@ -62,8 +52,8 @@ type Split uint8
 
 // How it is sent.
 const (
-	// Whole is one entry to all; two if there are destinations on whose node a
-	// rank has the cell, and others.
+	// Whole is one entry to all that are on nodes without a source, and one for
+	// each node with a source.
 	Whole Split = iota
 	// PerNode is an entry for each node with destinations.
 	PerNode
@@ -78,45 +68,6 @@ type Options struct {
 	Split         Split
 	Transport     uint8 // of all entries, passed on: the ABI's enumeration transport
 }
-
-// Place is where a box lies in a rank's part of a tensor, in bytes.
-type Place struct {
-	Offset int64 // of the first row
-	Row    int64 // from the start of a row to that of the next
-	Plane  int64 // from the start of a plane to that of the next
-}
-
-// Entry is a box, a cell or a piece of one, that gets from one rank to others.
-// All who hold it hold parts of the same shape, so From is where it lies at the
-// source and at all parts, and To where it lies at all destinations.
-type Entry struct {
-	Tensor uint32 // which move
-	Cell   uint32 // which part of the tensor, in row-major order; pieces count
-	// Source has the box, or adds up the parts.
-	Source int
-	// Destinations are ascending. The source is among them only if it is the
-	// only one, which is a copy in its own memory, or if there are parts.
-	// Entries share the lists; leave them as they are.
-	Destinations []int
-	Parts        []int // whose sum, or the like, it is: ascending, the source among them; nil if the source has it whole
-	Dtype        ccrun.Dtype
-	Red          ccrun.RedOp // of parts
-	Transport    uint8
-
-	Planes, Rows, RowBytes int64
-	From, To               Place
-}
-
-// Kind is how an entry moves.
-type Kind uint8
-
-// The kinds.
-const (
-	Local     Kind = iota // a copy in the memory of the rank
-	Send                  // to one rank
-	Broadcast             // to several
-	Reduce                // parts are added up, then it goes to one rank or several, or stays
-)
 
 // Plan is the entries that carry moves out, sorted by tensor, cell, source and
 // first destination. The cells of a tensor cover it: each rank of the target

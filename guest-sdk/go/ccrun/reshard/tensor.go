@@ -1,0 +1,107 @@
+package reshard
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ccrun/ccrun/guest-sdk/go/ccrun"
+)
+
+// Tensor is an array in row-major order, of any number of dimensions: none is a
+// single element.
+type Tensor struct {
+	Name  string
+	Dtype ccrun.Dtype
+	Shape []int64
+}
+
+// Bytes is how many bytes of the tensor a rank holds in a layout.
+func (t *Tensor) Bytes(l Layout, rank int) int64 {
+	box, ok := l.Local(t.Shape, rank)
+	if !ok {
+		return 0
+	}
+	return box.Elements() * t.Dtype.Bytes()
+}
+
+// check says what is wrong with a tensor, nil if nothing is.
+func (t *Tensor) check() error {
+	bytes := t.Dtype.Bytes()
+	if bytes <= 0 {
+		return fmt.Errorf("unknown element type %d", t.Dtype)
+	}
+	for _, n := range t.Shape {
+		if n < 0 {
+			return fmt.Errorf("shape %v has a negative dimension", t.Shape)
+		}
+	}
+	if slices.Contains(t.Shape, 0) {
+		return nil
+	}
+	for _, n := range t.Shape {
+		if bytes > math.MaxInt64/n {
+			return fmt.Errorf("shape %v is more than 2^63-1 bytes", t.Shape)
+		}
+		bytes *= n
+	}
+	return nil
+}
+
+var dtypes = [...]string{
+	ccrun.U8: "u8", ccrun.I32: "i32", ccrun.I64: "i64",
+	ccrun.F16: "f16", ccrun.BF16: "bf16", ccrun.F32: "f32", ccrun.F64: "f64",
+}
+
+// ParseDtype reads the name of an element type.
+func ParseDtype(text string) (ccrun.Dtype, error) {
+	i := slices.Index(dtypes[:], text)
+	if i < 0 || text == "" {
+		return 0, fmt.Errorf("element type %q is none of %s", text, strings.Join(dtypes[:], " "))
+	}
+	return ccrun.Dtype(i), nil
+}
+
+// ParseTensor reads the text form of a tensor, "bf16[24576x24576]", the name of
+// which is that text; "f32[]" has no dimensions.
+func ParseTensor(text string) (Tensor, error) {
+	dtype, rest, open := strings.Cut(text, "[")
+	shape, closed := strings.CutSuffix(rest, "]")
+	if !open || !closed {
+		return Tensor{}, fmt.Errorf("tensor %q: write type and shape, like bf16[4096x4096]", text)
+	}
+	t := Tensor{Name: text}
+	var err error
+	if t.Dtype, err = ParseDtype(dtype); err != nil {
+		return Tensor{}, fmt.Errorf("tensor %q: %w", text, err)
+	}
+	if shape == "" {
+		return t, nil
+	}
+	for _, part := range strings.Split(shape, "x") {
+		n, err := strconv.ParseInt(part, 10, 64)
+		if err != nil || n < 0 || strconv.FormatInt(n, 10) != part {
+			return Tensor{}, fmt.Errorf("tensor %q: bad dimension %q", text, part)
+		}
+		t.Shape = append(t.Shape, n)
+	}
+	if err := t.check(); err != nil {
+		return Tensor{}, fmt.Errorf("tensor %q: %w", text, err)
+	}
+	return t, nil
+}
+
+// String is the type and shape of the tensor, without its name.
+func (t Tensor) String() string {
+	dtype := "type " + strconv.Itoa(int(t.Dtype))
+	if int(t.Dtype) < len(dtypes) {
+		dtype = dtypes[t.Dtype]
+	}
+	sizes := make([]string, len(t.Shape))
+	for i, n := range t.Shape {
+		sizes[i] = strconv.FormatInt(n, 10)
+	}
+	return dtype + "[" + strings.Join(sizes, "x") + "]"
+}
