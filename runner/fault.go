@@ -11,7 +11,7 @@ import (
 )
 
 // FaultHint says how faults are written.
-const FaultHint = "for example delay=2:3x, delay=2:200us, jitter=2:5%, kill=2@10 or hang=2@10, rank 2's operations in each; " +
+const FaultHint = "for example delay=2:3x, delay=2:200us, jitter=2:5%, corrupt=2@10, fail=2@10, kill=2@10 or hang=2@10, rank 2's operations in each; " +
 	"to be choosy, ,kind=put+get ,peer=3 ,nth=5 ,p=0.1 after it; and reduction"
 
 // checkFault gives what is to go wrong in the form that all ranks and the

@@ -69,11 +69,13 @@ to 95), or 99 a threshold was crossed, 104 bad usage, 105 signal, 107 trap, 111
 rank lost, 112 deadlock, 113 ranks disagree, 114 verification failed, 115 limit
 exceeded, 116 ABI mismatch, 117 timeout.
 
-Faults are delay=RANK:3x or delay=RANK:200us (copy, put, get, recv and reduce
-take longer), jitter=RANK:5% (each operation takes up to 5 % longer), kill=RANK@N
-and hang=RANK@N (in its Nth such operation), with any of ,kind=put+signal
-,peer=RANK ,nth=N ,p=PROBABILITY after it, and reduction (wrong numbers). RANK is
-* for any. What was asked for stands in the summary.
+Faults are delay=RANK:3x or delay=RANK:200us (copy, copy_box, put, get, recv and
+reduce take longer), jitter=RANK:5% (each operation takes up to 5 % longer),
+corrupt=RANK (the first byte that each of them writes is wrong, and nobody is
+told), fail=RANK@N, hang=RANK@N and kill=RANK@N (in its Nth such operation), with
+any of ,kind=put+signal ,peer=RANK ,nth=N ,p=PROBABILITY after it, and reduction
+(wrong numbers on all ranks). RANK is * for any. What was asked for stands in the
+summary. Simulated buffers without bytes cannot be corrupted: see --data.
 
 --device sim simulates a cluster in this process: sim:PRESET[xNODES], where PRESET
 is one that ccrun devices lists or the path of your own (./mine.yaml). There are

@@ -19,7 +19,7 @@ import (
 	"github.com/ccrun/ccrun/host/op"
 )
 
-// rank is one of two cpu devices.
+// rank is one of two devices.
 type rank struct {
 	device.Device
 	recorder  *flight.Writer
@@ -32,11 +32,22 @@ type rank struct {
 
 const (
 	bytes    = 64
+	places   = 8 // of so many bytes that a rank has
 	patience = 30 * time.Second
 )
 
-// pair opens two ranks with faults and does something on both at once.
+// opener opens the device of a rank.
+type opener func(device.Config) (device.Device, error)
+
+// pair opens two ranks of cpu devices with faults and does something on both at
+// once.
 func pair(t *testing.T, text string, do func(t *testing.T, r *rank)) (ranks [2]*rank) {
+	t.Helper()
+	return pairOf(t, cpu.Open, text, do)
+}
+
+// pairOf is pair for other devices.
+func pairOf(t *testing.T, open opener, text string, do func(t *testing.T, r *rank)) (ranks [2]*rank) {
 	t.Helper()
 	faults, err := fault.Parse(text)
 	must(t, err)
@@ -46,7 +57,7 @@ func pair(t *testing.T, text string, do func(t *testing.T, r *rank)) (ranks [2]*
 		r.recorder, err = flight.Create(r.path, flight.Meta{Rank: i, Size: 2}, 0)
 		must(t, err)
 		r.recorder.Level = flight.LevelSlice
-		r.Device, err = cpu.Open(device.Config{Rank: i, Size: 2, Exchange: exchange, Recorder: r.recorder, MemoryBytes: 32 << 20, OpTimeout: patience})
+		r.Device, err = open(device.Config{Rank: i, Size: 2, Exchange: exchange, Recorder: r.recorder, MemoryBytes: 32 << 20, OpTimeout: patience})
 		must(t, err)
 		r.Device, err = fault.Wrap(r.Device, fault.Config{Faults: faults, Rank: i, Seed: 1})
 		must(t, err)
@@ -73,7 +84,7 @@ func pair(t *testing.T, text string, do func(t *testing.T, r *rank)) (ranks [2]*
 // open gets what operations need: a buffer here and the peer's, a stream, a
 // communicator.
 func (r *rank) open(exchange device.Exchange) (err error) {
-	if r.own, err = r.Alloc(4 * bytes); err != nil {
+	if r.own, err = r.Alloc(places * bytes); err != nil {
 		return err
 	}
 	handle, err := r.Export(op.View{Buf: r.own}, r.own.Size())
