@@ -117,7 +117,7 @@ func (r *pipeRun) finalize(task int32) error {
 func (r *pipeRun) release(task int32) {
 	l := &r.lanes[r.laneOf[task]]
 	r.pipe.pool.give(l.buffer)
-	r.outstanding -= l.ops
+	r.pipe.machine.AddOperations(-l.ops)
 	l.task, l.buffer = -1, nil
 	r.laneOf[task] = -1
 }
@@ -183,7 +183,7 @@ func (r *pipeRun) end() {
 	r.underWay = false
 	status := r.pipe.machine.Status()
 	if status.Failed && r.err == nil {
-		r.err = refuse(abi.Failed, "rank %d says that it failed: %s", status.FailedRank, r.bucketAt(status.FailedPlace))
+		r.err = refuse(abi.Failed, "rank %d says that it failed: %s", status.FailedRank, r.bucketAt(int32(status.FailedPlace)))
 	}
 	if r.err != nil {
 		r.endCollective(flight.StatusFailed)
@@ -195,7 +195,7 @@ func (r *pipeRun) end() {
 // progress is how far the run is, for the text of a deadline that passed.
 func (r *pipeRun) progress() string {
 	s := r.pipe.machine.Status()
-	return fmt.Sprintf("%d of %d buckets are finished, %d in flight", s.Finished, s.Mine, s.Admitted-s.Finished)
+	return fmt.Sprintf("%d of %d buckets are finished, %d in flight", s.Finished, s.Mine, s.InFlight)
 }
 
 // status writes the pipeline_status structure.
@@ -218,14 +218,14 @@ func pipelineStats(c *call) error {
 	r, b := &p.run, c.out[0]
 	s := p.machine.Stats(c.config.Device.Now())
 	clear(b[:abi.PipelineStatsBytes])
-	for n, v := range [...]int64{s.Nanos, r.sent, r.received, r.copied, s.PeakBytes, s.MeanBytes} {
+	for n, v := range [...]int64{s.Nanos, s.Sent, s.Received, s.Copied, s.PeakBytes, s.MeanBytes} {
 		put64(b[8*n:], uint64(v))
 	}
-	for n, v := range [...]int{s.PeakBuckets, r.peakOps, s.PeakDescriptors, s.Finished} {
+	for n, v := range [...]int{s.PeakBuckets, s.PeakOperations, s.PeakDescriptors, s.Buckets} {
 		put32(b[48+4*n:], uint32(v))
 	}
 	put64(b[64:], uint64(s.MeanBucketsMilli))
-	put64(b[72:], uint64(r.operations))
+	put64(b[72:], uint64(s.Operations))
 	put64(b[80:], uint64(r.devicePeak-r.deviceStart))
 	for cause := pipeline.StallOrder; cause < pipeline.StallCount; cause++ {
 		put64(b[88+8*(int(cause)-1):], uint64(s.Stalls[cause]))

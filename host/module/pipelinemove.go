@@ -1,7 +1,6 @@
 package module
 
 import (
-	"github.com/ccrun/ccrun/host/device"
 	"github.com/ccrun/ccrun/host/op"
 	"github.com/ccrun/ccrun/host/pipeline"
 )
@@ -37,9 +36,7 @@ func (m *movement) submit(o *op.Op, step uint16, message int) error {
 		return err
 	}
 	m.lane.ops++
-	m.outstanding++
-	m.operations++
-	m.peakOps = max(m.peakOps, m.outstanding)
+	m.pipe.machine.AddOperations(1)
 	return nil
 }
 
@@ -122,6 +119,13 @@ func (m *movement) move() error {
 	if !t.Source {
 		if err := m.receive(t.From, stepMove, pieces...); err != nil {
 			return err
+		}
+		// Sends and receives that follow one another make progress together: what
+		// is passed on must have come.
+		if len(t.To) > 0 {
+			if err := m.record(); err != nil {
+				return err
+			}
 		}
 	}
 	for _, to := range t.To {
@@ -209,7 +213,6 @@ func (m *movement) direct(n int, entry int32) error {
 		DstRow: p.dstRow, DstPlane: p.dstPlane, SrcRow: p.srcRow, SrcPlane: p.srcPlane,
 	}
 	m.op = op.Op{Kind: op.CopyBox, Peer: -1, Bytes: e.Bytes(), Box: &m.shape, Dst: p.dst, Src: p.src}
-	m.copied += e.Bytes()
 	return m.submitBox(n, stepLand)
 }
 
@@ -230,7 +233,6 @@ func (m *movement) send(to pipeline.Edge, step uint16, pieces ...piece) error {
 		if err := m.submit(&m.op, step, n); err != nil {
 			return err
 		}
-		m.sent += p.bytes
 	}
 	return nil
 }
@@ -242,7 +244,6 @@ func (m *movement) receive(from pipeline.Edge, step uint16, pieces ...piece) err
 		if err := m.submit(&m.op, step, n); err != nil {
 			return err
 		}
-		m.received += p.bytes
 	}
 	return m.sum(&m.lane.sums.in, from, pieces)
 }

@@ -143,7 +143,7 @@ func pipelineOrder(c *call) error {
 // What ranks compare of a pipeline: words of 64 bits, of which all must be the
 // same.
 var pactWords = [...]string{
-	"number of entries", "bucket_bytes", "plan", "order", "publish", "credits policy", "checksum flag", "first_slot", "first_channel", "channels",
+	"number of entries", "bucket_bytes", "plan", "publish", "credits policy", "checksum flag", "first_slot", "first_channel", "channels",
 }
 
 const pactEntriesMax = 1 << 16 // hashes that are compared one by one; entries beyond are compared in groups
@@ -152,7 +152,7 @@ const pactEntriesMax = 1 << 16 // hashes that are compared one by one; entries b
 func (p *pipe) pact() []byte {
 	credits := p.limits.Policy == pipeline.Credits
 	words := [...]uint64{
-		uint64(len(p.entries)), uint64(p.bucketBytes), p.plan.Hash(), p.plan.OrderHash(), uint64(p.limits.Publish),
+		uint64(len(p.entries)), uint64(p.bucketBytes), p.plan.Hash(), uint64(p.limits.Publish),
 		uint64(word(credits)), uint64(word(p.checksum)), uint64(p.firstSlot), uint64(p.firstWire), uint64(p.limits.Wires),
 	}
 	var b []byte

@@ -31,16 +31,14 @@ type pipeRun struct {
 	points  []device.Point
 	reach   []pipeline.Event // by point: what it says; Task is the lane's for an event
 
-	base    uint64   // what its signal slots held at most when it began
-	credits []uint64 // by rank: of the buckets that this rank sends to it, how many it has admitted
-	owed    []uint64 // how many it will admit
-	heard   []uint64 // by rank: place before which its buckets have arrived
-	number  uint32   // collective of the run
-	memory  int64    // what the device had given this rank when the run began, but for the pool
+	base    uint64          // what its signal slots held at most when it began
+	credits []uint64        // by rank: of the buckets that this rank sends to it, how many it has admitted
+	owed    []uint64        // how many it will admit
+	heard   []uint64        // by rank: place before which its buckets have arrived
+	number  uint32          // collective of the run
+	told    pipeline.Status // what the guest was told last
+	memory  int64           // what the device had given this rank when the run began, but for the pool
 
-	sent, received, copied  int64
-	operations              int64
-	outstanding, peakOps    int
 	deviceStart, devicePeak int64
 }
 
@@ -201,8 +199,7 @@ func (r *pipeRun) clear() {
 			r.owed[t.AddTo.Rank] = max(r.owed[t.AddTo.Rank], uint64(t.AddTo.Ordinal)+1)
 		}
 	}
-	r.err = nil
-	r.sent, r.received, r.copied, r.operations, r.outstanding, r.peakOps = 0, 0, 0, 0, 0, 0
+	r.err, r.told = nil, pipeline.Status{}
 	r.pipe.pool.asked = 0
 	r.deviceStart = r.config.Recorder.Counters().BufferBytes - r.pipe.pool.allocated
 	r.devicePeak = r.deviceStart + r.pipe.pool.allocated
@@ -287,10 +284,8 @@ func pipelineWait(c *call) error {
 		return err
 	}
 	for p.run.underWay {
-		before := p.machine.Status()
-		scripted := before.Stalled == pipeline.StallPolicy && p.limits.Policy == pipeline.Scripted
-		if scripted && before.Admitted == before.Finished {
-			break // nothing moves before the script lets it
+		if p.run.asksScript() {
+			break
 		}
 		moved, err := p.run.wait(c.remaining(timeout, began))
 		if err != nil {
@@ -299,11 +294,16 @@ func pipelineWait(c *call) error {
 		if !moved {
 			return fmt.Errorf("%w: %s", device.ErrTimeout, p.run.progress())
 		}
-		if after := p.machine.Status(); scripted && (after.Finished != before.Finished || after.Published != before.Published) {
-			break
-		}
 	}
 	return p.run.status(c.out[0])
+}
+
+// asksScript reports whether the script is to be asked: all that it lets the
+// rank admit is admitted, and something has happened since it was told last how
+// far the rank is.
+func (r *pipeRun) asksScript() bool {
+	s := r.pipe.machine.Status()
+	return r.pipe.limits.Policy == pipeline.Scripted && s.Stalled == pipeline.StallPolicy && s != r.told
 }
 
 // started is nil if there is a run to speak of.
