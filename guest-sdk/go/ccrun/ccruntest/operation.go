@@ -42,6 +42,8 @@ func (r *rank) check(o *pending) raw.Errno {
 	case raw.KindGemm:
 		_, _, _, errno := r.matrices(o.gemm)
 		return errno
+	case raw.KindCopyBox:
+		return r.checkBox(o.box)
 	case raw.KindCall:
 		return raw.OK // read and checked
 	}
@@ -113,6 +115,8 @@ func (r *rank) execute(o *pending) raw.Errno {
 		reduce(o.Dtype, o.Redop, dst, sources[:o.SourceCount])
 	case raw.KindGemm:
 		r.multiply(o.gemm)
+	case raw.KindCopyBox:
+		r.copyBox(o.box)
 	case raw.KindFill:
 		fill(dst, o.Dtype, o.Value, o.SrcOffset)
 	case raw.KindEventRecord:

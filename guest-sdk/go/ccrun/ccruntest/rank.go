@@ -21,6 +21,7 @@ type rank struct {
 	views   []*[8]raw.View // by address
 	calls   []*raw.Call
 	gemms   []*raw.Gemm
+	boxes   []*raw.Box
 	counts  [][]uint64
 	texts   []*[64]byte // by address
 	text    string      // of the last error
@@ -217,6 +218,8 @@ func (r *rank) AddressOfText(text *[64]byte) uint32 { return address(&r.texts, t
 func (r *rank) AddressOfCall(call *raw.Call) uint32 { return address(&r.calls, call) }
 
 func (r *rank) AddressOfGemm(gemm *raw.Gemm) uint32 { return address(&r.gemms, gemm) }
+
+func (r *rank) AddressOfBox(box *raw.Box) uint32 { return address(&r.boxes, box) }
 
 // AddressOfCounts finds the list by its first entry.
 func (r *rank) AddressOfCounts(counts []uint64) uint32 {

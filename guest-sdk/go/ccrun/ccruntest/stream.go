@@ -23,6 +23,7 @@ type pending struct {
 	sources  [8]raw.View
 	calls    []*call
 	gemm     *raw.Gemm
+	box      *raw.Box
 	recorded int // of an event: which of its records
 }
 
@@ -165,6 +166,12 @@ func (r *rank) enqueue(s *stream, o raw.Op) raw.Errno {
 		}
 		g := *r.gemms[o.Sources-1]
 		p.gemm = &g
+	case raw.KindCopyBox:
+		if o.Sources == 0 || int(o.Sources) > len(r.boxes) {
+			return r.fail(raw.ErrnoFault, "no box")
+		}
+		b := *r.boxes[o.Sources-1]
+		p.box = &b
 	}
 	return r.append(s, p)
 }

@@ -9,6 +9,7 @@ type Addresses interface {
 	AddressOfText(text *[64]byte) uint32
 	AddressOfCall(call *Call) uint32
 	AddressOfGemm(gemm *Gemm) uint32
+	AddressOfBox(box *Box) uint32
 	AddressOfCounts(counts []uint64) uint32
 }
 
@@ -24,6 +25,9 @@ func (h Host) AddressOfCall(call *Call) uint32 { return h.calls().AddressOfCall(
 
 // AddressOfGemm is what the host knows gemm by, for [Op.Sources].
 func (h Host) AddressOfGemm(gemm *Gemm) uint32 { return h.calls().AddressOfGemm(gemm) }
+
+// AddressOfBox is what the host knows box by, for [Op.Sources].
+func (h Host) AddressOfBox(box *Box) uint32 { return h.calls().AddressOfBox(box) }
 
 // AddressOfCounts is what the host knows counts by, for [Call.SendCounts] and
 // its like.

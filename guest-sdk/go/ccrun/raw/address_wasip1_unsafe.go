@@ -21,6 +21,10 @@ func (Host) AddressOfCall(call *Call) uint32 { return uint32(uintptr(unsafe.Poin
 // keeps gemm alive, on the heap, until the call that uses the address returns.
 func (Host) AddressOfGemm(gemm *Gemm) uint32 { return uint32(uintptr(unsafe.Pointer(gemm))) }
 
+// AddressOfBox is what the host knows box by, for [Op.Sources]. The caller keeps
+// box alive, on the heap, until the call that uses the address returns.
+func (Host) AddressOfBox(box *Box) uint32 { return uint32(uintptr(unsafe.Pointer(box))) }
+
 // AddressOfCounts is what the host knows counts by, for [Call.SendCounts] and
 // its like. The caller keeps counts alive, on the heap, until the call that
 // uses the address returns.
