@@ -92,6 +92,8 @@ func describeWait(w flight.Wait) string {
 		return fmt.Sprintf("stream_sync: wait for stream %d", w.Slot)
 	case op.SyncEvent:
 		return "event_sync: wait for an event"
+	case op.SyncAny:
+		return describeAny(w)
 	case op.EventWait:
 		return "event_wait: wait for an event of another stream"
 	case op.CollectiveCall:
@@ -99,6 +101,16 @@ func describeWait(w flight.Wait) string {
 	default:
 		return fmt.Sprintf("%s: wait for rank %d", kind, w.Peer)
 	}
+}
+
+// describeAny says what a rank waits for that goes on whatever of several things
+// comes first: a signal among them, if there is one.
+func describeAny(w flight.Wait) string {
+	if w.Peer < 0 {
+		return "any_sync: wait for any of its events"
+	}
+	return fmt.Sprintf("any_sync: wait for rank %d to raise signal slot %d to %d (it is %d), or for another of its signals and events",
+		w.Peer, w.Slot, w.Value, w.Seen)
 }
 
 // describeCall says which collective a rank waits in. One that is not recorded

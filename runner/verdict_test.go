@@ -102,7 +102,7 @@ func parseLane(t *testing.T, d *datadriven.TestData, kind string, fields map[str
 // Every kind that a lane can wait for has words of its own.
 func TestWaitsAreDescribed(t *testing.T) {
 	var seen []string
-	for _, kind := range []op.Kind{op.Wait, op.Send, op.Recv, op.Barrier, op.ShareLookup, op.SyncStream, op.SyncEvent, op.EventWait, op.CollectiveCall} {
+	for _, kind := range []op.Kind{op.Wait, op.Send, op.Recv, op.Barrier, op.ShareLookup, op.SyncStream, op.SyncEvent, op.SyncAny, op.EventWait, op.CollectiveCall} {
 		text := describeWait(flight.Wait{Kind: uint8(kind), Peer: 3, Slot: 4, Value: 5, Seen: 6, Name: "x"})
 		if slices.Contains(seen, text) || strings.Contains(text, "unknown") {
 			t.Errorf("%s: %q", kind, text)

@@ -249,7 +249,7 @@ func (d *htmlData) header(parts, operations, flows, pieces int) *htmlHeader {
 
 // kindNames lists the names of operation kinds by number.
 func kindNames() []string {
-	names := make([]string, op.SyncEvent+1)
+	names := make([]string, op.SyncAny+1)
 	for i := range names {
 		names[i] = op.Kind(i).String()
 	}

@@ -221,7 +221,7 @@ func (e *rankEntry) name() string {
 		return schema[termSliceRecv].name
 	case op.Reduce:
 		return schema[termSliceReduce].name
-	case op.Copy:
+	case op.Copy, op.CopyBox:
 		return schema[termSliceCopy].name
 	default:
 		return e.kind.String()
@@ -234,7 +234,7 @@ func (e *rankEntry) category() category {
 		return categoryCollective
 	case op.Mark:
 		return categoryMark
-	case op.Wait, op.EventWait, op.Barrier, op.SyncStream, op.SyncEvent, op.ShareLookup:
+	case op.Wait, op.EventWait, op.Barrier, op.SyncStream, op.SyncEvent, op.SyncAny, op.ShareLookup:
 		return categoryWait
 	case op.Gemm, op.Fill, op.Verify, op.Digest:
 		return categoryCompute

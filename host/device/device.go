@@ -38,6 +38,12 @@ type Device interface {
 
 	// SignalValue is the value of the slot that peer raises here.
 	SignalValue(peer int, slot uint32) (uint64, error)
+	// WaitAny waits until a point has been reached, and returns the index of the
+	// first that has. A point that has been reached comes before a timeout, and
+	// before an abort too, unless it is the abort that ended it. With a timeout
+	// of zero it only looks. Without points it waits for as long as the timeout.
+	// It keeps nothing of points.
+	WaitAny(points []Point, timeout time.Duration) (int, error)
 
 	// Now is the time in nanoseconds on the clock of the flight records:
 	// virtual on sim.
@@ -99,6 +105,17 @@ type Event interface {
 	// Sync waits until the event is complete.
 	Sync(timeout time.Duration) error
 	Close() error
+}
+
+// Point is something that a rank can wait for beside others: if Event is not
+// nil, that it is complete, else that the slot Slot that rank Peer raises here
+// is at least Value. An event whose stream has failed before it is complete all
+// the same: [Event.Sync] tells why.
+type Point struct {
+	Event Event
+	Peer  int
+	Slot  uint32
+	Value uint64
 }
 
 // Forever is the timeout of a wait that only Abort or the operation timeout of

@@ -63,6 +63,7 @@ const (
 	ShareLookup                  // pulling a peer's share
 	SyncStream                   // the guest waits for a stream
 	SyncEvent                    // the guest waits for an event
+	SyncAny                      // the guest waits for one of several events and signals
 )
 
 // Parts of an Op that a kind uses.
@@ -102,6 +103,7 @@ var kinds = [...]struct {
 	ShareLookup:    {"share_lookup", usesPeer},
 	SyncStream:     {"stream_sync", 0},
 	SyncEvent:      {"event_sync", 0},
+	SyncAny:        {"any_sync", 0},
 }
 
 func (k Kind) uses(part uint8) bool { return int(k) < len(kinds) && kinds[k].uses&part != 0 }
@@ -121,6 +123,10 @@ func (k Kind) HasPeer() bool { return k.uses(usesPeer) }
 // is a transport message in the field's terms (if it belongs to a chunk and
 // crosses ranks) or local work.
 func (k Kind) Moves() bool { return k.uses(moves) }
+
+// Local reports whether the operation moves payload bytes within a rank's own
+// memory: where its record names a peer, that is the rank itself.
+func (k Kind) Local() bool { return k == Copy || k == CopyBox }
 
 // Writes reports whether the operation writes Bytes to Dst.
 func (k Kind) Writes() bool {

@@ -3,11 +3,12 @@ package cpu
 import "sync/atomic"
 
 // counter is a number that only grows, in memory that several processes may
-// share, and the number of threads that sleep until it does.
+// share, and the number of threads that sleep until it does: on itself, and on
+// the bell of its arena, because they wait for something else too.
 type counter struct {
-	value   atomic.Uint64
-	waiters atomic.Uint32
-	_       uint32
+	value     atomic.Uint64
+	waiters   atomic.Uint32
+	elsewhere atomic.Uint32
 }
 
 // raise makes the counter at least v and wakes who sleeps on it. The counter is
@@ -19,6 +20,13 @@ func (c *counter) raise(v uint64) {
 			c.wake()
 			return
 		}
+	}
+}
+
+// wakeElsewhere wakes who sleeps on the bell until the counter changes.
+func (c *counter) wakeElsewhere(bell *counter) {
+	if c.elsewhere.Load() != 0 {
+		bell.ring()
 	}
 }
 

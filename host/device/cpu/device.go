@@ -41,6 +41,7 @@ type Device struct {
 	kernels     kernels.Set
 	ending      ending // nil unless operations go wrong on purpose
 
+	oneProcessor   bool        // is all that the threads of this rank have
 	crowdedProcess atomic.Bool // another rank lives in this process
 
 	own    *arena
@@ -52,6 +53,7 @@ type Device struct {
 	open     int                               // streams
 	lanes    uint32                            // one more than the highest stream number ever used
 	events   int
+	any      anyWait
 	barriers uint64 // entered
 	comms    comms
 
@@ -87,6 +89,7 @@ func Open(c device.Config) (device.Device, error) {
 	if c.Size > onlineProcessors() {
 		d.spins = spinPausesCrowded
 	}
+	d.oneProcessor = d.spins == spinPausesCrowded || ownProcessors() == 1
 	d.clock = clockOf(c.Recorder)
 	d.adopt(a)
 	if err := c.Exchange.Set(arenaKey(c.Rank), a.name()); err != nil {

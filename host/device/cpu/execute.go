@@ -48,7 +48,7 @@ func (s *stream) skip(head uint64) {
 	case op.Send:
 		s.withdraw(e)
 	}
-	s.done.set(head + 1)
+	s.finishUntil(head + 1)
 }
 
 // carryOut executes the operation at the head of the queue.
@@ -76,7 +76,7 @@ func (s *stream) carryOut(head uint64, g guestWait) error {
 		s.fail(&e.op, head, seen, err)
 		return nil // skip counts it as done
 	}
-	s.done.set(head + 1)
+	s.finishUntil(head + 1)
 	return nil
 }
 
@@ -155,7 +155,10 @@ func (s *stream) execute(o *op.Op) (peer int, err error) {
 	case op.Put:
 		return o.Dst.Buf.Peer(), s.transfer(o)
 	case op.Signal:
-		s.device.peers[o.Peer].Load().pad(s.device.rank, o.Slot).raise(o.Value)
+		a := s.device.peers[o.Peer].Load()
+		pad := a.pad(s.device.rank, o.Slot)
+		pad.raise(o.Value)
+		pad.wakeElsewhere(&a.header().bell)
 		return int(o.Peer), nil
 	case op.Wait: // satisfied, or it would not have come here
 		return int(o.Peer), nil

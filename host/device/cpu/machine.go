@@ -73,6 +73,15 @@ func procField(path, key string) string {
 	return ""
 }
 
+// ownProcessors counts those that the calling thread may use.
+func ownProcessors() int {
+	var set unix.CPUSet
+	if unix.SchedGetaffinity(0, &set) != nil {
+		return runtime.NumCPU()
+	}
+	return set.Count()
+}
+
 // onlineProcessors counts the machine's processors. runtime.NumCPU counts
 // those of this process, which is one when ranks are pinned.
 func onlineProcessors() int {

@@ -65,7 +65,7 @@ func (s *stream) converse(head uint64, g guestWait) error {
 			head++
 		}
 		if head != first {
-			s.done.set(head)
+			s.finishUntil(head)
 		}
 		if head == end && s.groupEnd(end) == end {
 			return nil

@@ -33,6 +33,7 @@ type stream struct {
 	wakeup   chan struct{}
 	stopping atomic.Bool
 	closed   bool
+	any      anyOf       // the guest's thread only
 	wanted   atomic.Bool // the guest's thread waits for the stream and would rather execute it itself
 	mark     int64       // when the operation before ended, 0 if not at this moment; the owner's, the guest's while the queue is empty
 }
@@ -302,6 +303,12 @@ func (s *stream) watch(target uint64, g guestWait) error {
 func (s *stream) release() {
 	s.finished()
 	s.owner.Store(unowned)
+}
+
+// finishUntil counts operations as done, and wakes who waits for that.
+func (s *stream) finishUntil(n uint64) {
+	s.done.set(n)
+	s.done.wakeElsewhere(&s.device.own.header().bell)
 }
 
 func (s *stream) finished() {

@@ -45,6 +45,8 @@ type waiting struct {
 	op     *op.Op   // that operation
 	guest  guestWait
 
+	shows *counter // whose value a reader of the guest's lane is told, nil for the bell's
+
 	limit  int64 // when the operation fails with device.ErrTimeout
 	rounds int
 	since  int64 // when yields began
@@ -54,13 +56,15 @@ type waiting struct {
 // guestWait is what the guest's own thread waits for; the zero value stands
 // for a thread that is not the guest's.
 type guestWait struct {
-	kind     op.Kind // SyncStream, SyncEvent, Barrier
+	kind     op.Kind // SyncStream, SyncEvent, SyncAny, Barrier
 	peer     int
 	slot     uint32
 	value    uint64
 	deadline int64
-	limited  bool // the deadline is the guest's own
-	brief    bool // a few pauses only: the guest has more to do
+	limited  bool  // the deadline is the guest's own
+	brief    bool  // a few pauses only: the guest has more to do
+	glance   bool  // no pause at all: the guest waits for other streams too
+	now      int64 // of a glance, 0 if nobody has looked at the clock
 }
 
 // guestWaitFor begins a wait of the guest with a timeout.
@@ -104,6 +108,9 @@ func unwrapTimeout(err error) error {
 // once waits a little. seen is what the bell showed before the caller looked
 // at its condition.
 func (w *waiting) once(seen uint64) error {
+	if w.guest.glance {
+		return w.pass()
+	}
 	w.rounds++
 	if w.rounds <= w.device.spins {
 		if w.rounds == 1 && w.guest.limited && w.device.Now() >= w.guest.deadline {
@@ -134,6 +141,18 @@ func (w *waiting) once(seen uint64) error {
 	}
 	w.device.yield(w.rounds)
 	return nil
+}
+
+// pass is once for a glance: it says why the operation has failed, or goes on to
+// other streams.
+func (w *waiting) pass() error {
+	switch err := w.device.abortError(); {
+	case err != nil:
+		return err
+	case w.guest.now >= w.limit:
+		return device.ErrTimeout
+	}
+	return errDeadline
 }
 
 // goYieldRounds is how often a waiter lets other goroutines run. Yielding in
@@ -181,6 +200,9 @@ func (w *waiting) publish(seen uint64, now int64) {
 		})
 	}
 	if g := &w.guest; g.kind != op.None {
+		if w.shows != nil {
+			seen = w.shows.value.Load()
+		}
 		r.BeginWait(0, flight.Wait{
 			Kind: uint8(g.kind), Peer: g.peer, Slot: g.slot, Value: g.value, Seen: seen, Since: now, Limited: g.limited,
 		})
@@ -197,6 +219,9 @@ func (w *waiting) check() {
 		r.CheckWait(w.stream.number, seen)
 	}
 	if w.guest.kind != op.None {
+		if w.shows != nil {
+			seen = w.shows.value.Load()
+		}
 		r.CheckWait(0, seen)
 	}
 }

@@ -61,6 +61,15 @@ func endAbort(t *testing.T, open Open) {
 		"signal":  func(r *rank, s device.Stream, _ device.Event) error { return s.Sync(device.Forever) },
 		"timeout": func(r *rank, s device.Stream, _ device.Event) error { return s.Sync(time.Hour) },
 		"event":   func(r *rank, _ device.Stream, e device.Event) error { return e.Sync(device.Forever) },
+		"any": func(r *rank, _ device.Stream, e device.Event) error {
+			return second(r.WaitAny([]device.Point{{Event: e}}, device.Forever))
+		},
+		"any signal": func(r *rank, _ device.Stream, _ device.Event) error {
+			return second(r.WaitAny([]device.Point{raised(1, 0, 1)}, device.Forever))
+		},
+		"any of nothing": func(r *rank, _ device.Stream, _ device.Event) error {
+			return second(r.WaitAny(nil, device.Forever))
+		},
 		"barrier": func(r *rank, _ device.Stream, _ device.Event) error { return r.Barrier(device.Forever) },
 		"close":   func(r *rank, s device.Stream, _ device.Event) error { return s.Close() },
 		"recv": func(r *rank, s device.Stream, _ device.Event) error {
@@ -111,7 +120,7 @@ func endClose(t *testing.T, open Open) {
 		"sync": s.Sync(0), "stream close": s.Close(), "event sync": e.Sync(0), "event close": e.Close(),
 		"alloc": second(r.Alloc(1)), "stream": second(r.NewStream()), "event": second(r.NewEvent()),
 		"export": second(r.Export(at(b, 0), 1)), "import": second(r.Import(0, h)),
-		"signal value": second(r.SignalValue(0, 0)), "query": second(s.Query()),
+		"signal value": second(r.SignalValue(0, 0)), "any": second(r.WaitAny(nil, 0)), "query": second(s.Query()),
 	} {
 		if !errors.Is(err, device.ErrClosed) {
 			t.Errorf("%s after close: %v", name, err)

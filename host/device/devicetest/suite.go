@@ -42,7 +42,7 @@ type testCase struct {
 // Run runs the suite.
 func Run(t *testing.T, open Open) {
 	for _, cases := range [][]testCase{
-		memoryCases, transferCases, signalCases, streamCases, eventCases, messageCases,
+		memoryCases, transferCases, signalCases, streamCases, eventCases, anyCases, messageCases,
 		reduceCases, patternCases, shareCases, barrierCases, endCases, ringCases, stormCases,
 		callCases, callEndCases, callDesyncCases, gemmCases, boxCases,
 	} {

@@ -37,6 +37,7 @@ type Recorder struct {
 	marks     map[uint64]uint32
 	seen      map[slotOf]uint64
 	args      []int64
+	points    []device.Point
 	recording bool
 }
 
@@ -300,6 +301,39 @@ func (r *Recorder) SignalValue(peer int, slot uint32) (uint64, error) {
 		r.add(verbSeen, append(r.begin(), int64(peer), int64(slot), int64(v)))
 	}
 	return v, err
+}
+
+// WaitAny implements device.Device. What it has found is written as a wait for
+// that alone, which is what a replay does; what was never found, because the run
+// was given up, as a wait for the first.
+func (r *Recorder) WaitAny(points []device.Point, timeout time.Duration) (int, error) {
+	r.points = append(r.points[:0], points...)
+	for i := range r.points {
+		if e, ok := points[i].Event.(*event); ok {
+			r.points[i].Event = e.Event
+		}
+	}
+	i, err := r.Device.WaitAny(r.points, timeout)
+	clear(r.points)
+	if r.asked(err) && len(points) > 0 {
+		r.found(&points[max(i, 0)])
+	}
+	r.settle(err)
+	return i, err
+}
+
+// found writes a point that a rank has reached.
+func (r *Recorder) found(p *device.Point) {
+	if p.Event != nil {
+		if e, ok := p.Event.(*event); ok {
+			e.settle()
+		}
+		return
+	}
+	if at := (slotOf{p.Peer, p.Slot}); p.Value > r.seen[at] {
+		r.seen[at] = p.Value
+		r.add(verbSeen, append(r.begin(), int64(p.Peer), int64(p.Slot), int64(p.Value)))
+	}
 }
 
 // NewComm implements device.Collectives.

@@ -169,6 +169,31 @@ func (s *Sketch) SignalValue(peer int, slot uint32) (uint64, error) {
 	return s.waited[slotOf{peer, slot}], s.abort
 }
 
+// WaitAny implements device.Device: events are complete, and what peers raise
+// comes when it is waited for.
+func (s *Sketch) WaitAny(points []device.Point, timeout time.Duration) (int, error) {
+	for i := range points {
+		switch p := &points[i]; {
+		case p.Event != nil:
+			return i, s.abort
+		case p.Peer < 0 || p.Peer >= s.ranks:
+			return -1, device.ErrPeer
+		case p.Slot >= sketchSlots:
+			return -1, device.ErrSlot
+		case s.waited[slotOf{p.Peer, p.Slot}] >= p.Value:
+			return i, s.abort
+		}
+	}
+	if timeout == 0 || len(points) == 0 {
+		if s.looks++; s.looks > looksMax {
+			return -1, fmt.Errorf("a workflow that looks for a signal instead of waiting for it cannot be sketched: %w", device.ErrMissing)
+		}
+		return -1, device.ErrTimeout
+	}
+	s.waited[slotOf{points[0].Peer, points[0].Slot}] = points[0].Value
+	return 0, s.abort
+}
+
 // Now implements device.Device: time passes with each look at it.
 func (s *Sketch) Now() int64 {
 	s.asked++

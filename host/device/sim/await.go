@@ -26,8 +26,9 @@ type guestWait struct {
 	target uint64 // operations of the stream, or number of the barrier
 	key    string // of the store
 	joined *group
-	comm   *comm // whose calls are to be complete
-	peer   int   // that has no device yet, for kind op.ShareLookup without a key; else -1
+	comm   *comm          // whose calls are to be complete
+	points []device.Point // one of which has to be reached, for kind op.SyncAny
+	peer   int            // that has no device yet, for kind op.ShareLookup without a key; else -1
 }
 
 // satisfied reports whether the wait is over.
@@ -37,6 +38,8 @@ func (d *Device) satisfied() bool {
 		return w.stream.head >= w.target || w.stream.failed != nil && w.kind != op.SyncEvent
 	case w.comm != nil:
 		return w.comm.done >= w.comm.submitted || w.comm.broken != nil
+	case w.kind == op.SyncAny:
+		return d.reached(w.points) >= 0
 	case w.kind == op.Barrier:
 		return d.cluster.passed >= w.target
 	case w.joined != nil:

@@ -6,6 +6,7 @@ import (
 	"github.com/ccrun/ccrun/host/device"
 	"github.com/ccrun/ccrun/host/device/sim/preset"
 	"github.com/ccrun/ccrun/host/flight"
+	"github.com/ccrun/ccrun/host/op"
 )
 
 // slot is a signal slot of a rank: a number that one peer raises.
@@ -78,11 +79,15 @@ func (c *Cluster) send(d *Device, t *task, leaves int64) {
 func (c *Cluster) deliver(id int32) {
 	l := *c.letters.at(id)
 	c.letters.give(id)
-	s := c.devices[l.to].slot(int(l.from), l.slot)
+	d := c.devices[l.to]
+	s := d.slot(int(l.from), l.slot)
 	if l.value <= s.value {
 		return
 	}
 	s.value = l.value
+	if d.wait.kind == op.SyncAny {
+		d.poke()
+	}
 	for i := 0; i < len(s.waiters); {
 		w := s.waiters[i]
 		if w.value > s.value {

@@ -39,6 +39,10 @@ func (d *Device) guestWaits() flight.Wait {
 		out.Peer, out.Slot = -1, uint32(w.stream.number)
 	case w.kind == op.Barrier:
 		out.Peer, out.Seen = c.laggard(w.target)
+	case w.kind == op.SyncAny:
+		if p := firstSignal(w.points); p != nil {
+			out.Peer, out.Slot, out.Value, out.Seen = p.Peer, p.Slot, p.Value, d.slot(p.Peer, p.Slot).value
+		}
 	case w.joined != nil:
 		out.Peer, out.Name = w.joined.missing(), "communicator "+w.joined.name
 	}

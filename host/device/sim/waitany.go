@@ -1,0 +1,61 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/ccrun/ccrun/host/device"
+	"github.com/ccrun/ccrun/host/op"
+)
+
+// WaitAny waits until a point has been reached.
+func (d *Device) WaitAny(points []device.Point, timeout time.Duration) (int, error) {
+	defer d.leave(d.enter())
+	if d.closed {
+		return -1, device.ErrClosed
+	}
+	for i := range points {
+		if err := d.acceptPoint(&points[i]); err != nil {
+			return -1, err
+		}
+	}
+	d.charge()
+	d.catchUp()
+	if i := d.reached(points); i >= 0 {
+		return i, nil
+	}
+	d.wait = guestWait{kind: op.SyncAny, points: points, peer: -1}
+	err := d.await(timeout)
+	d.wait.points = nil
+	if err != nil {
+		return -1, err
+	}
+	return d.reached(points), nil
+}
+
+func (d *Device) acceptPoint(p *device.Point) error {
+	if p.Event != nil {
+		return d.acceptEvent(p.Event)
+	}
+	return d.checkSlot(p.Peer, p.Slot)
+}
+
+// reached is the first point that has been, -1 if none has.
+func (d *Device) reached(points []device.Point) int {
+	for i := range points {
+		p := &points[i]
+		if p.Event == nil && d.slot(p.Peer, p.Slot).value >= p.Value || p.Event != nil && p.Event.(*streamEvent).reached() {
+			return i
+		}
+	}
+	return -1
+}
+
+// firstSignal is the first point that is no event, nil if there is none.
+func firstSignal(points []device.Point) *device.Point {
+	for i := range points {
+		if points[i].Event == nil {
+			return &points[i]
+		}
+	}
+	return nil
+}
