@@ -11,6 +11,9 @@ type span struct {
 // ascending, without empty ones: they cover all n. The mesh dimensions that
 // shard the tensor dimension do so one after the other.
 func (l Layout) spans(dim int, n int64) []span {
+	if n == 0 {
+		return nil
+	}
 	spans := []span{{0, n, 0}}
 	stride := l.Mesh.Size()
 	for i, p := range l.Placements {

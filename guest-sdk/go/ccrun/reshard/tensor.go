@@ -29,8 +29,7 @@ func (t *Tensor) Bytes(l Layout, rank int) int64 {
 
 // check says what is wrong with a tensor, nil if nothing is.
 func (t *Tensor) check() error {
-	bytes := t.Dtype.Bytes()
-	if bytes <= 0 {
+	if int(t.Dtype) >= len(dtypes) {
 		return fmt.Errorf("unknown element type %d", t.Dtype)
 	}
 	for _, n := range t.Shape {
@@ -41,6 +40,7 @@ func (t *Tensor) check() error {
 	if slices.Contains(t.Shape, 0) {
 		return nil
 	}
+	bytes := t.Dtype.Bytes()
 	for _, n := range t.Shape {
 		if bytes > math.MaxInt64/n {
 			return fmt.Errorf("shape %v is more than 2^63-1 bytes", t.Shape)

@@ -1,0 +1,152 @@
+package reshard_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ccrun/ccrun/guest-sdk/go/ccrun/reshard"
+)
+
+// pair is a directed pair of ranks.
+type pair struct{ from, to int }
+
+// byteMap is what goes over each pair of ranks, in order: places of bytes in
+// their tensors. The sender finds it in the shards that it has, the receiver in
+// those that it is to get.
+func byteMap(p *reshard.Plan, sender bool) map[pair][]string {
+	sent := make(map[pair][]string)
+	for i := range p.Entries {
+		e := &p.Entries[i]
+		m := &p.Moves[e.Tensor]
+		for _, d := range e.Destinations {
+			l, at, rank := m.Target, e.To, d
+			if sender {
+				l, at, rank = m.Source, e.From, e.Source
+			}
+			held, _, _ := indices(l, m.Tensor.Shape, slices.Index(l.Mesh.Ranks, rank))
+			bytes := bytesHeld(held, m.Tensor.Shape, m.Tensor.Dtype.Bytes())
+			each(e, at, func(i int64) {
+				sent[pair{e.Source, d}] = append(sent[pair{e.Source, d}], fmt.Sprintf("%s %d", m.Tensor.Name, bytes[i]))
+			})
+		}
+	}
+	return sent
+}
+
+// heard is the moves as another rank has them, which has read of them.
+func heard(t *testing.T, moves []reshard.Move) []reshard.Move {
+	t.Helper()
+	var copies []reshard.Move
+	for _, m := range moves {
+		c := tensor(t, m.Tensor.String())
+		c.Name = m.Tensor.Name
+		copies = append(copies, reshard.Move{Tensor: c, Source: layout(t, m.Source.String()), Target: layout(t, m.Target.String())})
+	}
+	return copies
+}
+
+func equalMaps(a, b map[pair][]string) bool { return maps.EqualFunc(a, b, slices.Equal[[]string]) }
+
+// TestRuleIsSymmetric: who sends and who receives plan for themselves, and mean
+// the same bytes.
+func TestRuleIsSymmetric(t *testing.T) {
+	for seed := range uint64(300) {
+		moves, options := randomCase(seed)
+		sender, receiver := mustPlan(t, moves, options), mustPlan(t, heard(t, moves), options)
+		if !equalMaps(byteMap(sender, true), byteMap(receiver, false)) {
+			t.Fatalf("seed %d: sender and receiver mean different bytes", seed)
+		}
+		if sender.Hash() != receiver.Hash() {
+			t.Fatalf("seed %d: hashes %x and %x", seed, sender.Hash(), receiver.Hash())
+		}
+		if i, text := reshard.Difference(sender, receiver); i != -1 || text != "" {
+			t.Fatalf("seed %d: %s", seed, text)
+		}
+	}
+}
+
+// TestOneSidedRuleIsFound plants rules that only senders follow.
+func TestOneSidedRuleIsFound(t *testing.T) {
+	for _, c := range []struct {
+		name, source string // that the sender believes in
+		sender       reshard.Options
+		difference   string
+	}{
+		{"what is long is cut", "4:R", reshard.Options{MaxEntryBytes: 32}, "entry 0 (tensor 0 w f32[8x8], cell 0): send rank 0 -> 4, 32 bytes (1x4x8) from 0+32+128 to 0+8+32; the other plan has entry 0 (tensor 0 w f32[8x8], cell 0): send rank 0 -> 4, 64 bytes (1x8x8) from 0+32+256 to 0+8+64"},
+		{"sources are near", "4:R", reshard.Options{RanksPerNode: 3}, "entry 0 (tensor 0 w f32[8x8], cell 0): send rank 3 -> 4, 64 bytes (1x8x8) from 0+32+256 to 0+8+64; the other plan has entry 0 (tensor 0 w f32[8x8], cell 0): send rank 0 -> 4"},
+		{"replicas are shards", "4:S0", reshard.Options{}, "entry 0 (tensor 0 w f32[8x8], cell 0): send rank 0 -> 4, 16 bytes (1x2x8) from 0+32+64 to 0+8+16; the other plan has entry 0"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := tensor(t, "f32[8x8]")
+			w.Name = "w"
+			plan := func(source string, o reshard.Options) *reshard.Plan {
+				return mustPlan(t, reshard.Moves(layout(t, source), layout(t, "4@4:S1"), []reshard.Tensor{w}), o)
+			}
+			sender, receiver := plan(c.source, c.sender), plan("4:R", reshard.Options{})
+			if equalMaps(byteMap(sender, true), byteMap(receiver, false)) {
+				t.Errorf("the rule changes nothing: the byte maps are the same")
+			}
+			if sender.Hash() == receiver.Hash() {
+				t.Errorf("both hashes are %x", sender.Hash())
+			}
+			if i, text := reshard.Difference(sender, receiver); i != 0 || !strings.HasPrefix(text, c.difference) {
+				t.Errorf("first difference %d: %s\nwant %s", i, text, c.difference)
+			}
+		})
+	}
+}
+
+// TestHashSeesEverything changes one thing at a time.
+func TestHashSeesEverything(t *testing.T) {
+	build := func() *reshard.Plan {
+		return mustPlan(t, move(t, "f32[6x6]", "2x2:P(sum),S1", "3@1:S0"), reshard.Options{})
+	}
+	want := build().Hash()
+	for i, change := range []func(e *reshard.Entry){
+		func(e *reshard.Entry) { e.Cell++ },
+		func(e *reshard.Entry) { e.Source++ },
+		func(e *reshard.Entry) { e.Destinations = []int{2, 3} },
+		func(e *reshard.Entry) { e.Destinations, e.Parts = e.Parts, e.Destinations },
+		func(e *reshard.Entry) { e.Parts = nil },
+		func(e *reshard.Entry) { e.Dtype++ },
+		func(e *reshard.Entry) { e.Red++ },
+		func(e *reshard.Entry) { e.Transport++ },
+		func(e *reshard.Entry) { e.Planes, e.Rows = e.Rows, e.Planes },
+		func(e *reshard.Entry) { e.RowBytes-- },
+		func(e *reshard.Entry) { e.From.Offset++ },
+		func(e *reshard.Entry) { e.From.Row++ },
+		func(e *reshard.Entry) { e.From.Plane++ },
+		func(e *reshard.Entry) { e.To.Offset++ },
+		func(e *reshard.Entry) { e.To.Row++ },
+		func(e *reshard.Entry) { e.To.Plane++ },
+	} {
+		p := build()
+		last := len(p.Entries) - 1
+		change(&p.Entries[last])
+		if at, _ := reshard.Difference(build(), p); p.Hash() == want || at != last {
+			t.Errorf("change %d: difference at %d, hash %x", i, at, p.Hash())
+		}
+	}
+	for i, change := range []func(m *reshard.Move){
+		func(m *reshard.Move) { m.Tensor.Name += "'" },
+		func(m *reshard.Move) { m.Tensor.Dtype++ },
+		func(m *reshard.Move) { m.Tensor.Shape = []int64{6, 6, 1} },
+	} {
+		p := build()
+		change(&p.Moves[0])
+		if p.Hash() == want {
+			t.Errorf("tensor's change %d: the hash is the same", i)
+		}
+	}
+	p := build()
+	p.Entries = p.Entries[:len(p.Entries)-1]
+	if at, text := reshard.Difference(p, build()); p.Hash() == want || at != len(p.Entries) || !strings.HasPrefix(text, "the first plan ends before") {
+		t.Errorf("an entry less: difference at %d: %s", at, text)
+	}
+	if at, text := reshard.Difference(build(), p); at != len(p.Entries) || !strings.HasPrefix(text, "the second plan ends before") {
+		t.Errorf("an entry more: difference at %d: %s", at, text)
+	}
+}
