@@ -1,0 +1,256 @@
+package pipeline
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/ccrun/ccrun/host/op"
+)
+
+// randomSet is an ascending list of distinct ranks.
+func randomSet(rng *rand.Rand, ranks, most int) []int32 {
+	picked := rng.Perm(ranks)[:1+rng.IntN(min(most, ranks))]
+	slices.Sort(picked)
+	list := make([]int32, len(picked))
+	for i, r := range picked {
+		list[i] = int32(r)
+	}
+	return list
+}
+
+// randomEntries are entries of a few kinds among a few groups of ranks, so that
+// many share channels.
+func randomEntries(rng *rand.Rand, ranks, count int) []Entry {
+	kinds := make([]Entry, 1+rng.IntN(8))
+	for k := range kinds {
+		e := &kinds[k]
+		e.Destinations = randomSet(rng, ranks, 4)
+		e.Source = int32(rng.IntN(ranks))
+		e.Transport = Transport(rng.IntN(3))
+		e.Type, e.Red = op.F32, op.Sum
+		if rng.IntN(3) == 0 {
+			e.Parts = randomSet(rng, ranks, 5)
+			e.Source = e.Parts[rng.IntN(len(e.Parts))]
+			e.Type = []op.Dtype{op.F32, op.BF16}[rng.IntN(2)]
+		}
+		if rng.IntN(6) == 0 {
+			e.Destinations = []int32{e.Source}
+		}
+	}
+	entries := make([]Entry, count)
+	for i := range entries {
+		e := kinds[rng.IntN(len(kinds))]
+		e.Tensor, e.Cell = uint32(i/3), uint32(rng.IntN(3))
+		e.Planes, e.Rows, e.RowBytes = 1+rng.Int64N(2), 1+rng.Int64N(8), 4*(1+rng.Int64N(64))
+		entries[i] = e
+	}
+	return entries
+}
+
+// oracleBucket is a bucket as the naive rule has it.
+type oracleBucket struct {
+	key      string
+	first    int // entry of the key
+	closed   int // entry after which no other was joined
+	entries  []int32
+	bytes    int64
+	turn     int // among the buckets of the key
+	distance int
+	source   int
+}
+
+// oracle joins entries in the plainest way: each key by itself.
+func oracle(ranks int, entries []Entry, bucketBytes int64) (formed, ordered []oracleBucket) {
+	keyOf := func(e *Entry) string {
+		k := fmt.Sprint(e.Source, e.Destinations, e.Transport, e.Parts)
+		if len(e.Parts) > 0 {
+			k += fmt.Sprint(e.Type, e.Red)
+			if len(e.Destinations) == 1 && e.Destinations[0] == e.Source {
+				k += fmt.Sprint(" cell ", e.Cell)
+			}
+		}
+		return k
+	}
+	var keys []string
+	for i := range entries {
+		if k := keyOf(&entries[i]); !slices.Contains(keys, k) {
+			keys = append(keys, k)
+		}
+	}
+	for at, k := range keys {
+		var open *oracleBucket
+		var mine []oracleBucket
+		first := -1
+		for i := range entries {
+			e := &entries[i]
+			if keyOf(e) != k {
+				continue
+			}
+			if first < 0 {
+				first = i
+			}
+			size := e.Planes * e.Rows * e.RowBytes
+			b := oracleBucket{key: k, closed: i, entries: []int32{int32(i)}, bytes: size, source: int(e.Source)}
+			b.distance = (int(e.Destinations[0]) + ranks - int(e.Source)) % ranks
+			switch {
+			case bucketBytes == 0 || size >= bucketBytes:
+				mine = append(mine, b)
+			case open == nil:
+				open = &b
+			default:
+				open.entries, open.bytes, open.closed = append(open.entries, int32(i)), open.bytes+size, i
+			}
+			if open != nil && open.bytes >= bucketBytes {
+				mine, open = append(mine, *open), nil
+			}
+		}
+		if open != nil {
+			open.closed = len(entries) + at
+			mine = append(mine, *open)
+		}
+		for turn := range mine {
+			mine[turn].turn, mine[turn].first = turn, first
+		}
+		formed = append(formed, mine...)
+	}
+	slices.SortFunc(formed, func(a, b oracleBucket) int { return a.closed - b.closed })
+	ordered = slices.Clone(formed)
+	slices.SortFunc(ordered, func(a, b oracleBucket) int {
+		return slices.Compare([]int{a.turn, a.distance, a.source, a.first}, []int{b.turn, b.distance, b.source, b.first})
+	})
+	return formed, ordered
+}
+
+// againstOracle compares a plan with the naive one.
+func againstOracle(p *Plan, bucketBytes int64) error {
+	formed, ordered := oracle(p.Ranks, p.Entries, bucketBytes)
+	if len(formed) != len(p.Buckets) {
+		return fmt.Errorf("%d buckets, want %d", len(p.Buckets), len(formed))
+	}
+	channels := make(map[int32]string)
+	for b := range formed {
+		got := &p.Buckets[b]
+		if !slices.Equal(got.Entries, formed[b].entries) || got.Bytes != formed[b].bytes {
+			return fmt.Errorf("bucket %d holds %v, %d bytes, want %v, %d", b, got.Entries, got.Bytes, formed[b].entries, formed[b].bytes)
+		}
+		if at := &p.Buckets[p.Order[b]]; !slices.Equal(at.Entries, ordered[b].entries) || int(at.Place) != b {
+			return fmt.Errorf("place %d has %v, want %v", b, at.Entries, ordered[b].entries)
+		}
+		if key, ok := channels[got.Channel]; ok && key != formed[b].key {
+			return fmt.Errorf("channel %d is of %q and %q", got.Channel, key, formed[b].key)
+		}
+		channels[got.Channel] = formed[b].key
+	}
+	keys := make(map[string]bool)
+	for _, key := range channels {
+		keys[key] = true
+	}
+	if len(keys) != len(p.Channels) || len(channels) != len(p.Channels) {
+		return fmt.Errorf("%d channels for %d keys", len(p.Channels), len(keys))
+	}
+	return nil
+}
+
+// TestBuildAgainstOracle joins random entries both ways.
+func TestBuildAgainstOracle(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for n := range 3000 {
+		ranks, bucketBytes := 1+rng.IntN(9), rng.Int64N(4)*rng.Int64N(3000)
+		p, err := Build(ranks, randomEntries(rng, ranks, rng.IntN(40)), bucketBytes)
+		if err == nil {
+			err = againstOracle(p, bucketBytes)
+		}
+		if err != nil {
+			t.Fatalf("case %d: %v", n, err)
+		}
+	}
+}
+
+// partners checks that each rank's tasks are what the others expect of it: both
+// ends of each way count alike, each bucket reaches each destination once, and
+// the chain of parts visits each once.
+func partners(p *Plan) error {
+	type end struct {
+		from, to int32
+		ordinal  uint32
+	}
+	sends, receives := make(map[end]int32), make(map[end]int32)
+	sums, wholes, lands := make([]int, len(p.Buckets)), make([]int, len(p.Buckets)), make([]int, len(p.Buckets))
+	for rank := range p.Ranks {
+		me, last := int32(rank), int32(-1)
+		for _, task := range p.Tasks(rank) {
+			if task.Place <= last {
+				return fmt.Errorf("rank %d: place %d comes after %d", rank, task.Place, last)
+			}
+			last = task.Place
+			if e := task.AddTo; e.Rank >= 0 {
+				sends[end{me, e.Rank, e.Ordinal}] = task.Bucket
+				sums[task.Bucket]++
+			}
+			for _, e := range task.To {
+				sends[end{me, e.Rank, e.Ordinal}] = task.Bucket
+				wholes[task.Bucket]++
+			}
+			for _, e := range []Edge{task.AddFrom, task.From} {
+				if e.Rank >= 0 {
+					receives[end{e.Rank, me, e.Ordinal}] = task.Bucket
+				}
+			}
+			if task.Lands {
+				lands[task.Bucket]++
+			}
+		}
+	}
+	if len(sends) != len(receives) {
+		return fmt.Errorf("%d sends and %d receives", len(sends), len(receives))
+	}
+	for e, bucket := range sends {
+		if got, ok := receives[e]; !ok || got != bucket {
+			return fmt.Errorf("rank %d sends bucket %d to %d, which receives %d with ordinal %d", e.from, bucket, e.to, got, e.ordinal)
+		}
+		if before, ok := sends[end{e.from, e.to, e.ordinal - 1}]; e.ordinal > 0 && (!ok || p.Buckets[before].Place > p.Buckets[bucket].Place) {
+			return fmt.Errorf("from %d to %d, bucket %d at ordinal %d comes before its turn", e.from, e.to, bucket, e.ordinal)
+		}
+	}
+	for b := range p.Buckets {
+		c := &p.Channels[p.Buckets[b].Channel]
+		away := len(c.Destinations)
+		if slices.Contains(c.Destinations, c.Source) {
+			away--
+		}
+		if lands[b] != len(c.Destinations) || wholes[b] != away || sums[b] != max(0, len(c.Parts)-1) {
+			return fmt.Errorf("bucket %d lands %d times, is sent %d times whole and %d times in part", b, lands[b], wholes[b], sums[b])
+		}
+	}
+	return nil
+}
+
+// TestTasksOfAllRanksFit checks random plans, in the default order and others.
+func TestTasksOfAllRanksFit(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for n := range 2000 {
+		ranks := 1 + rng.IntN(9)
+		p, err := Build(ranks, randomEntries(rng, ranks, 1+rng.IntN(40)), rng.Int64N(4000))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n%2 == 0 {
+			if err := p.SetOrder(randomOrder(rng, len(p.Buckets))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := partners(p); err != nil {
+			t.Fatalf("case %d: %v", n, err)
+		}
+	}
+}
+
+func randomOrder(rng *rand.Rand, n int) []uint32 {
+	order := make([]uint32, n)
+	for place, b := range rng.Perm(n) {
+		order[place] = uint32(b)
+	}
+	return order
+}
