@@ -82,7 +82,7 @@ func (p *Plan) Describe(i int) string {
 	e := &p.Entries[i]
 	t := &p.Moves[e.Tensor].Tensor
 	var b strings.Builder
-	fmt.Fprintf(&b, "entry %d (tensor %d %s %s, cell %d): %s ", i, e.Tensor, t.Name, t, e.Cell, e.Kind())
+	fmt.Fprintf(&b, "entry %d (tensor %d %s, cell %d): %s ", i, e.Tensor, t, e.Cell, e.Kind())
 	if e.Parts != nil {
 		fmt.Fprintf(&b, "%s of%s at ", Placement{Kind: Partial, Red: e.Red}, rankList(e.Parts))
 	}

@@ -21,11 +21,11 @@ func New(moves []Move, options Options) (*Plan, error) {
 	for i := range moves {
 		p, err := b.pattern(&moves[i])
 		if err != nil {
-			return nil, fmt.Errorf("tensor %d (%s): %w", i, moves[i].Tensor.Name, err)
+			return nil, fmt.Errorf("tensor %d (%s): %w", i, moves[i].Tensor, err)
 		}
 		patterns[i], total, ranks = p, total+p.entries, max(ranks, p.ranks)
 		if total > entriesMax {
-			return nil, fmt.Errorf("more than %d entries up to tensor %d (%s); raise MaxEntryBytes, or plan fewer tensors at a time", entriesMax, i, moves[i].Tensor.Name)
+			return nil, fmt.Errorf("more than %d entries up to tensor %d (%s); raise MaxEntryBytes, or plan fewer tensors at a time", entriesMax, i, moves[i].Tensor)
 		}
 	}
 	plan := &Plan{Moves: moves, Options: options, Entries: make([]Entry, 0, total)}

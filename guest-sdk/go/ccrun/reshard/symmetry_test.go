@@ -42,7 +42,6 @@ func heard(t *testing.T, moves []reshard.Move) []reshard.Move {
 	var copies []reshard.Move
 	for _, m := range moves {
 		c := tensor(t, m.Tensor.String())
-		c.Name = m.Tensor.Name
 		copies = append(copies, reshard.Move{Tensor: c, Source: layout(t, m.Source.String()), Target: layout(t, m.Target.String())})
 	}
 	return copies
@@ -75,13 +74,12 @@ func TestOneSidedRuleIsFound(t *testing.T) {
 		sender       reshard.Options
 		difference   string
 	}{
-		{"what is long is cut", "4:R", reshard.Options{MaxEntryBytes: 32}, "entry 0 (tensor 0 w f32[8x8], cell 0): send rank 0 -> 4, 32 bytes (1x4x8) from 0+32+128 to 0+8+32; the other plan has entry 0 (tensor 0 w f32[8x8], cell 0): send rank 0 -> 4, 64 bytes (1x8x8) from 0+32+256 to 0+8+64"},
-		{"sources are near", "4:R", reshard.Options{RanksPerNode: 3}, "entry 0 (tensor 0 w f32[8x8], cell 0): send rank 3 -> 4, 64 bytes (1x8x8) from 0+32+256 to 0+8+64; the other plan has entry 0 (tensor 0 w f32[8x8], cell 0): send rank 0 -> 4"},
-		{"replicas are shards", "4:S0", reshard.Options{}, "entry 0 (tensor 0 w f32[8x8], cell 0): send rank 0 -> 4, 16 bytes (1x2x8) from 0+32+64 to 0+8+16; the other plan has entry 0"},
+		{"what is long is cut", "4:R", reshard.Options{MaxEntryBytes: 32}, "entry 0 (tensor 0 w=f32[8x8], cell 0): send rank 0 -> 4, 32 bytes (1x4x8) from 0+32+128 to 0+8+32; the other plan has entry 0 (tensor 0 w=f32[8x8], cell 0): send rank 0 -> 4, 64 bytes (1x8x8) from 0+32+256 to 0+8+64"},
+		{"sources are near", "4:R", reshard.Options{RanksPerNode: 3}, "entry 0 (tensor 0 w=f32[8x8], cell 0): send rank 3 -> 4, 64 bytes (1x8x8) from 0+32+256 to 0+8+64; the other plan has entry 0 (tensor 0 w=f32[8x8], cell 0): send rank 0 -> 4"},
+		{"replicas are shards", "4:S0", reshard.Options{}, "entry 0 (tensor 0 w=f32[8x8], cell 0): send rank 0 -> 4, 16 bytes (1x2x8) from 0+32+64 to 0+8+16; the other plan has entry 0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := tensor(t, "f32[8x8]")
-			w.Name = "w"
+			w := tensor(t, "w=f32[8x8]")
 			plan := func(source string, o reshard.Options) *reshard.Plan {
 				return mustPlan(t, reshard.Moves(layout(t, source), layout(t, "4@4:S1"), []reshard.Tensor{w}), o)
 			}

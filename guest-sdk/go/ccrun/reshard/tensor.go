@@ -64,15 +64,19 @@ func ParseDtype(text string) (ccrun.Dtype, error) {
 	return ccrun.Dtype(i), nil
 }
 
-// ParseTensor reads the text form of a tensor, "bf16[24576x24576]", the name of
-// which is that text; "f32[]" has no dimensions.
+// ParseTensor reads the text form of a tensor, "bf16[24576x24576]" without a
+// name or "w=bf16[24576x24576]" with one; "f32[]" has no dimensions.
 func ParseTensor(text string) (Tensor, error) {
-	dtype, rest, open := strings.Cut(text, "[")
+	name, kind, named := strings.Cut(text, "=")
+	if !named {
+		name, kind = "", text
+	}
+	dtype, rest, open := strings.Cut(kind, "[")
 	shape, closed := strings.CutSuffix(rest, "]")
 	if !open || !closed {
 		return Tensor{}, fmt.Errorf("tensor %q: write type and shape, like bf16[4096x4096]", text)
 	}
-	t := Tensor{Name: text}
+	t := Tensor{Name: name}
 	var err error
 	if t.Dtype, err = ParseDtype(dtype); err != nil {
 		return Tensor{}, fmt.Errorf("tensor %q: %w", text, err)
@@ -93,7 +97,7 @@ func ParseTensor(text string) (Tensor, error) {
 	return t, nil
 }
 
-// String is the type and shape of the tensor, without its name.
+// String is the tensor as text.
 func (t Tensor) String() string {
 	dtype := "type " + strconv.Itoa(int(t.Dtype))
 	if int(t.Dtype) < len(dtypes) {
@@ -103,5 +107,9 @@ func (t Tensor) String() string {
 	for i, n := range t.Shape {
 		sizes[i] = strconv.FormatInt(n, 10)
 	}
-	return dtype + "[" + strings.Join(sizes, "x") + "]"
+	name := ""
+	if t.Name != "" {
+		name = t.Name + "="
+	}
+	return name + dtype + "[" + strings.Join(sizes, "x") + "]"
 }
