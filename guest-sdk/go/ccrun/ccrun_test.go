@@ -169,6 +169,26 @@ func TestChunksCanBeReduced(t *testing.T) {
 	}
 }
 
+// Parts of a pattern that are filled one by one make up the whole one.
+func TestFillFrom(t *testing.T) {
+	for name, dtype := range map[string]ccrun.Dtype{"u8": ccrun.U8, "bf16": ccrun.BF16, "f64": ccrun.F64} {
+		single(t, func(w *ccrun.World) error {
+			whole, s, err := parts(w, 64)
+			if err != nil {
+				return err
+			}
+			for _, r := range []ccrun.Region{whole.At(40, 24), whole.At(0, 16), whole.At(16, 24)} {
+				s.FillFrom(r, dtype, 9, r.Offset)
+			}
+			found, err := s.Verify(whole.All(), dtype, 9, 0)
+			if found.Mismatches != 0 {
+				t.Errorf("%s: %+v", name, found)
+			}
+			return err
+		})
+	}
+}
+
 func TestPartsOfElementsAreRefused(t *testing.T) {
 	for name, submit := range map[string]func(*ccrun.Stream, *ccrun.Buffer){
 		"reduce": func(s *ccrun.Stream, b *ccrun.Buffer) { s.Reduce(ccrun.Sum, ccrun.F32, b.At(0, 6), b.At(8, 6)) },

@@ -84,9 +84,14 @@ func (s *Stream) Reduce(red RedOp, dtype Dtype, dst Region, sources ...Region) {
 
 // Fill writes the pattern of seed to dst: arbitrary bytes for [U8], small whole
 // numbers for any other type.
-func (s *Stream) Fill(dst Region, dtype Dtype, seed uint64) {
+func (s *Stream) Fill(dst Region, dtype Dtype, seed uint64) { s.FillFrom(dst, dtype, seed, 0) }
+
+// FillFrom is [Stream.Fill] with the pattern from byte patternOffset on, whole
+// elements: parts of an array, wherever they lie, are filled as if it were one.
+func (s *Stream) FillFrom(dst Region, dtype Dtype, seed uint64, patternOffset int64) {
 	o := s.next(raw.KindFill)
 	o.Dst, o.DstOffset, o.Bytes = dst.handle(), uint64(dst.Offset), uint64(dst.Bytes)
+	o.SrcOffset = uint64(patternOffset)
 	o.Dtype, o.Value = uint8(dtype), seed
 	s.push()
 }
