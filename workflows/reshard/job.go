@@ -1,0 +1,213 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/ccrun/ccrun/guest-sdk/go/ccrun"
+	"github.com/ccrun/ccrun/guest-sdk/go/ccrun/reshard"
+)
+
+// job is tensors to be moved, which can be done in several ways, and this
+// rank's parts of them.
+type job struct {
+	site           *site
+	plan           *reshard.Plan
+	source, target side
+	bytes          int64 // of all tensors
+}
+
+// side is a rank's parts of all tensors before they are moved, or after.
+type side struct {
+	buffer  *ccrun.Buffer
+	offsets []int64 // by tensor
+}
+
+// align is what each part of a tensor begins at a multiple of.
+const align = 256
+
+// newJob plans moves, allocates what this rank has and gets, and fills what it
+// has.
+func (s *site) newJob(moves []reshard.Move) (*job, error) {
+	plan, err := reshard.New(moves, reshard.Options{
+		MaxEntryBytes: int64(s.split), RanksPerNode: s.world.LocalSize(),
+		Split: reshard.Split(number(fans, s.fan)), Transport: uint8(number(transports, s.packing)),
+	})
+	if err != nil {
+		return nil, err
+	}
+	j := &job{site: s, plan: plan}
+	for i := range moves {
+		t := &moves[i].Tensor
+		bytes := t.Dtype.Bytes()
+		for _, n := range t.Shape {
+			bytes *= n
+		}
+		j.bytes += bytes
+	}
+	if j.source, err = s.side(plan.SourceOffsets(s.world.Rank(), align)); err != nil {
+		return nil, err
+	}
+	if j.target, err = s.side(plan.TargetOffsets(s.world.Rank(), align)); err != nil {
+		return nil, err
+	}
+	return j, j.fill()
+}
+
+func (s *site) side(offsets []int64, bytes int64) (side, error) {
+	buffer, err := s.world.Alloc(bytes)
+	return side{buffer, offsets}, err
+}
+
+// close shows the digest of the targets and frees the buffers.
+func (j *job) close() error {
+	if err := j.digest(); err != nil {
+		return err
+	}
+	if err := j.source.buffer.Free(); err != nil {
+		return err
+	}
+	return j.target.buffer.Free()
+}
+
+// entries are those of the plan with the places where this rank has them.
+func (j *job) entries() []ccrun.PipelineEntry {
+	rank := j.site.world.Rank()
+	entries := make([]ccrun.PipelineEntry, len(j.plan.Entries))
+	for i := range entries {
+		e := &j.plan.Entries[i]
+		entries[i] = ccrun.PipelineEntry{
+			Source: e.Source, Destinations: e.Destinations, Parts: e.Parts, Dtype: e.Dtype, RedOp: e.Red,
+			Transport: ccrun.Transport(e.Transport), Tensor: int(e.Tensor), Cell: int(e.Cell),
+			Planes: e.Planes, Rows: e.Rows, RowBytes: e.RowBytes,
+		}
+		reads, writes := e.Takes(rank)
+		if reads {
+			entries[i].Src = j.source.place(e.Tensor, e.From)
+		}
+		if writes {
+			entries[i].Dst = j.target.place(e.Tensor, e.To)
+		}
+	}
+	return entries
+}
+
+// place is where a box of a tensor lies.
+func (s *side) place(tensor uint32, p reshard.Place) ccrun.Place {
+	return ccrun.Place{Buffer: s.buffer, Offset: s.offsets[tensor] + p.Offset, Row: p.Row, Plane: p.Plane}
+}
+
+// run moves everything in one way, as often as the flags say, and gives what
+// all ranks have counted.
+func (j *job) run(how setting) (measured, error) {
+	s := j.site
+	p, err := s.world.NewPipeline(how.pipeline())
+	if err != nil {
+		return measured{}, err
+	}
+	if err := p.Add(j.entries()...); err != nil {
+		return measured{}, err
+	}
+	plan, err := p.Build()
+	if err != nil {
+		return measured{}, err
+	}
+	if err := p.Agree(ccrun.Forever); err != nil {
+		return measured{}, err
+	}
+	streams, err := s.take(min(how.width(plan), max(plan.Mine, 1)))
+	if err != nil {
+		return measured{}, err
+	}
+	counted := newCounts(s.iters)
+	counted.largest = plan.LargestBytes
+	for i := range s.warmup + s.iters {
+		if err := j.iterate(p, streams, i, counted); err != nil {
+			return measured{}, fmt.Errorf("%s, iteration %d: %w", how.name, i, err)
+		}
+	}
+	if err := p.Destroy(); err != nil {
+		return measured{}, err
+	}
+	m, err := s.gather(counted)
+	m.setting, m.bytes, m.plan = how, j.bytes, plan
+	return m, err
+}
+
+// iterate moves everything once.
+func (j *job) iterate(p *ccrun.Pipeline, streams []*ccrun.Stream, i int, counted *counts) error {
+	s := j.site
+	last := i == s.warmup+s.iters-1
+	verifies := s.verify == "all" || s.verify == "last" && last
+	if verifies {
+		if err := j.spoil(i); err != nil {
+			return err
+		}
+	}
+	if err := s.world.Barrier(ccrun.Forever); err != nil {
+		return err
+	}
+	if err := p.Run(streams, ccrun.Forever); err != nil {
+		return err
+	}
+	if i >= s.warmup {
+		stats, err := p.Stats()
+		if err != nil {
+			return err
+		}
+		counted.add(&stats)
+	}
+	if verifies {
+		return j.check(counted)
+	}
+	return nil
+}
+
+// pipeline is the setting in the SDK's terms.
+func (how *setting) pipeline() ccrun.PipelineOptions {
+	o := ccrun.PipelineOptions{
+		Name: "reshard_" + how.name, BucketBytes: int64(how.bucket), MaxBytes: how.maxBytes, MaxBuckets: how.maxBuckets,
+		MaxInFlight: how.inFlight, Policy: ccrun.Admission(number(policies, how.policy)), Window: how.window, Checksums: how.checksum,
+	}
+	if how.refuse {
+		o.Oversize = ccrun.OversizeRefuse
+	}
+	if how.publish == "in-order" {
+		o.Publish = ccrun.PublishInOrder
+	}
+	how.script(&o)
+	return o
+}
+
+// width is how many buckets a rank can have in flight.
+func (how *setting) width(plan ccrun.PipelinePlan) int {
+	width := plan.MyChannels * how.inFlight
+	if how.maxBuckets > 0 {
+		width = min(width, how.maxBuckets)
+	}
+	switch ccrun.Admission(number(policies, how.policy)) {
+	case ccrun.Serialized:
+		width = 1
+	case ccrun.Windowed:
+		width = min(width, how.window)
+	}
+	return width
+}
+
+// serial is one chunk at a time: nothing is joined, and the next begins when
+// the one before is finished.
+func (how setting) serial() setting {
+	how.name, how.bucket, how.inFlight, how.policy, how.maxBytes, how.maxBuckets = "serial", 0, 1, "serialized", 0, 0
+	return how
+}
+
+// pipelined has limits per channel only.
+func (how setting) pipelined() setting {
+	how.name, how.maxBytes, how.maxBuckets = "pipelined", 0, 0
+	return how
+}
+
+// budgeted has a budget over all channels.
+func (how setting) budgeted(maxBytes int64) setting {
+	how.name, how.maxBytes = "budget", maxBytes
+	return how
+}

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/ccrun/ccrun/guest-sdk/go/ccrun"
+	"github.com/ccrun/ccrun/guest-sdk/go/ccrun/reshard"
+)
+
+// options are the flags.
+type options struct {
+	from, to string
+	tensors  list
+	model    string
+	scale    int
+	setting  // of the mode "pipelined", and what others change
+	budget   budget
+	mode     string
+	split    ccrun.ByteSize
+	fan      string
+	packing  string // -transport
+	streams  int
+	iters    int
+	warmup   int
+	verify   string
+	sweep    sweep
+	plot     string
+}
+
+// setting is how one run goes about it.
+type setting struct {
+	name       string
+	bucket     ccrun.ByteSize
+	inFlight   int
+	maxBytes   int64 // 0 for no limit
+	maxBuckets int
+	policy     string
+	window     int
+	publish    string
+	order      string
+	refuse     bool // a bucket beyond the budget, rather than to let it run alone
+	checksum   bool
+}
+
+// list is a flag that can be given several times.
+type list []string
+
+func (l *list) String() string         { return strings.Join(*l, " ") }
+func (l *list) Set(value string) error { *l = append(*l, value); return nil }
+
+// Limits of the flags.
+const (
+	itersMax   = 1 << 16
+	scaleMax   = 1 << 16
+	tensorsMax = 1 << 20
+	streamsMax = 1 << 10
+)
+
+// budget is a number of bytes, or a part of the peak without a budget.
+type budget struct {
+	bytes     int64
+	part, all int64 // a part of this many, if all is not 0
+	given     bool
+}
+
+// Set reads "64MiB", "1/4" or "25%".
+func (b *budget) Set(text string) error {
+	*b = budget{given: true}
+	part, all, isPart := strings.Cut(text, "/")
+	if percent, ok := strings.CutSuffix(text, "%"); ok {
+		part, all, isPart = percent, "100", true
+	}
+	if !isPart {
+		var size ccrun.ByteSize
+		err := size.Set(text)
+		b.bytes = int64(size)
+		return err
+	}
+	var err, allErr error
+	b.part, err = strconv.ParseInt(part, 10, 32)
+	b.all, allErr = strconv.ParseInt(all, 10, 32)
+	if err != nil || allErr != nil || b.part < 1 || b.all < 1 {
+		return fmt.Errorf("not a size such as 64MiB, nor a part of the peak such as 1/4 or 25%%: %q", text)
+	}
+	return nil
+}
+
+// String is the budget as it is given.
+func (b *budget) String() string {
+	if b.all == 0 {
+		return ccrun.ByteSize(b.bytes).String()
+	}
+	return fmt.Sprintf("%d/%d", b.part, b.all)
+}
+
+// of is the budget where a run without one held peak bytes.
+func (b *budget) of(peak int64) int64 {
+	if b.all == 0 {
+		return b.bytes
+	}
+	return max(1, peak/b.all*b.part+peak%b.all*b.part/b.all)
+}
+
+// newOptions are the defaults for so many ranks.
+func newOptions(ranks int) *options {
+	o := &options{
+		from: fmt.Sprintf("%d:S0", ranks), to: fmt.Sprintf("%d:S1", ranks), scale: 1,
+		budget: budget{part: 1, all: 4}, mode: "all", fan: "whole", packing: "packed", iters: 5, warmup: 1, verify: "last",
+	}
+	o.setting = setting{name: "pipelined", bucket: 1 << 20, inFlight: 2, policy: "all-at-once", window: 4, publish: "at-once", order: "turns"}
+	return o
+}
+
+func (o *options) register(flags *flag.FlagSet) {
+	flags.StringVar(&o.from, "from", o.from, "layout that the tensors have: mesh:placements (2x8:S0,R or 8@8:P(sum)); of a model also dp=2,tp=8 and the like")
+	flags.StringVar(&o.to, "to", o.to, "layout that they are to have")
+	flags.Var(&o.tensors, "tensor", "`shape:type[:count]` of a tensor, or so many: 1000x777:f32 (repeatable; default 512x512:f32:64)")
+	flags.StringVar(&o.model, "model", "", "the tensors of a `model` instead: llama3-8b or qwen3-moe-30b")
+	flags.IntVar(&o.scale, "scale", o.scale, "make the dimensions of the model's tensors so many times smaller")
+	flags.Var(&o.bucket, "bucket", "join entries until a bucket has this `size`, 0 for none")
+	flags.Var(&o.split, "split", "cut what one rank has for others into entries of this `size` at most, 0 for no limit")
+	flags.StringVar(&o.fan, "fan", o.fan, "what several ranks need is sent: whole (at once to all), node (once per node) or rank (once to each)")
+	flags.IntVar(&o.inFlight, "in-flight", o.inFlight, "buckets in flight per channel")
+	flags.Var(&o.budget, "max-bytes", "budget of staging memory over all channels of a rank: a `size`, or a part of the peak without one")
+	flags.IntVar(&o.maxBuckets, "max-buckets", 0, "buckets in flight over all channels of a rank, 0 for no limit")
+	flags.BoolVar(&o.refuse, "refuse", false, "refuse a bucket that is larger than the budget, rather than to let it run alone")
+	flags.StringVar(&o.mode, "mode", o.mode, "serial, pipelined, budget, or all three to compare them")
+	flags.StringVar(&o.policy, "policy", o.policy, "admit buckets all-at-once, windowed, serialized, by credits, or scripted (see script.go)")
+	flags.IntVar(&o.window, "window", o.window, "buckets of a window, of the policies windowed and scripted")
+	flags.StringVar(&o.order, "order", o.order, "order of the buckets: turns (of the channels), formed, or largest first")
+	flags.StringVar(&o.publish, "publish", o.publish, "write what has arrived at-once or in-order")
+	flags.StringVar(&o.packing, "transport", o.packing, "packed, chain or scattered")
+	flags.BoolVar(&o.checksum, "checksum", false, "compare digests of each bucket")
+	flags.IntVar(&o.streams, "streams", 0, "streams of a rank, 0 for as many as can be of use")
+	flags.IntVar(&o.iters, "iters", o.iters, "iterations")
+	flags.IntVar(&o.warmup, "warmup", o.warmup, "iterations before those that count")
+	flags.StringVar(&o.verify, "verify", o.verify, "iterations whose result is verified: all, last or off")
+	flags.Var(&o.sweep, "sweep", "`name=range`: channels=1..64, max-bytes=1MiB..64MiB or =1/16..1, bucket=256KiB..8MiB, in-flight=1..4, or mode")
+	flags.StringVar(&o.plot, "plot", "", "write svg or csv to standard output, and tables to standard error")
+}
+
+func parse(args []string, ranks int, out io.Writer) (*options, error) {
+	o := newOptions(ranks)
+	flags := flag.NewFlagSet("reshard", flag.ContinueOnError)
+	flags.SetOutput(out)
+	o.register(flags)
+	if err := flags.Parse(args); err != nil {
+		return nil, err
+	}
+	if flags.NArg() > 0 {
+		return nil, fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	if len(o.tensors) == 0 && o.model == "" {
+		o.tensors = list{"512x512:f32:64"}
+		if o.sweep.name == "channels" {
+			o.tensors = list{"512x512:f32:16"} // to each rank
+		}
+	}
+	if err := o.checkNumbers(); err != nil {
+		return nil, err
+	}
+	if err := o.checkWords(); err != nil {
+		return nil, err
+	}
+	if o.sweep.name == "channels" && o.model != "" {
+		return nil, fmt.Errorf("-sweep channels -model %s: it sends tensors of -tensor to each rank", o.model)
+	}
+	return o, o.sweep.check(ranks)
+}
+
+func (o *options) checkNumbers() error {
+	switch {
+	case o.iters < 1 || o.warmup < 0 || max(o.iters, o.warmup) > itersMax:
+		return fmt.Errorf("-iters %d -warmup %d: want at least 1 and 0, at most %d", o.iters, o.warmup, itersMax)
+	case o.scale < 1 || o.scale > scaleMax:
+		return fmt.Errorf("-scale %d: want 1 to %d", o.scale, scaleMax)
+	case o.inFlight < 1 || o.maxBuckets < 0 || o.window < 1:
+		return fmt.Errorf("-in-flight %d -max-buckets %d -window %d: want at least 1, 0 and 1", o.inFlight, o.maxBuckets, o.window)
+	case o.streams < 0 || o.streams > streamsMax:
+		return fmt.Errorf("-streams %d: want 0 to %d", o.streams, streamsMax)
+	case o.model != "" && len(o.tensors) > 0:
+		return fmt.Errorf("-model %s -tensor %s: want one of them", o.model, o.tensors[0])
+	case o.model == "" && o.scale != 1:
+		return fmt.Errorf("-scale %d: it is for -model", o.scale)
+	}
+	return nil
+}
+
+// checkWords checks the flags that are one of a few words.
+func (o *options) checkWords() error {
+	for _, word := range [...]struct {
+		name, value string
+		known       []string
+	}{
+		{"mode", o.mode, []string{"all", "serial", "pipelined", "budget"}},
+		{"policy", o.policy, policies},
+		{"order", o.order, []string{"turns", "formed", "largest"}},
+		{"publish", o.publish, []string{"at-once", "in-order"}},
+		{"transport", o.packing, transports},
+		{"fan", o.fan, fans},
+		{"verify", o.verify, []string{"all", "last", "off"}},
+		{"plot", o.plot, []string{"", "svg", "csv"}},
+	} {
+		if number(word.known, word.value) < 0 {
+			return fmt.Errorf("-%s %s: want %s", word.name, word.value, strings.Trim(strings.Join(word.known, ", "), ", "))
+		}
+	}
+	return nil
+}
+
+// The words of flags that are numbers elsewhere, at their number.
+var (
+	policies   = []string{ccrun.AllAtOnce: "all-at-once", ccrun.Windowed: "windowed", ccrun.Serialized: "serialized", ccrun.Credits: "credits", ccrun.Scripted: "scripted"}
+	transports = []string{ccrun.Packed: "packed", ccrun.Chain: "chain", ccrun.Scattered: "scattered"}
+	fans       = []string{reshard.Whole: "whole", reshard.PerNode: "node", reshard.PerRank: "rank"}
+)
+
+// number is the place of a word, -1 if it is not there.
+func number(words []string, word string) int {
+	for i := range words {
+		if words[i] == word {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,331 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ccrun/ccrun/guest-sdk/go/ccrun"
+	"github.com/ccrun/ccrun/guest-sdk/go/ccrun/ccruntest"
+	"github.com/ccrun/ccrun/guest-sdk/go/ccrun/reshard"
+)
+
+// workflow runs reshard with its tables on one writer.
+func workflow(w *ccrun.World, args []string, out io.Writer) error {
+	return run(w, args, out, io.Discard)
+}
+
+func TestEveryByteArrives(t *testing.T) {
+	for _, c := range []struct {
+		ranks int
+		args  string
+	}{
+		{1, "-tensor 5x3:f32"},
+		{2, "-from 2:S0 -to 2:R -tensor 5:u8 -tensor 7x3:bf16:3"},
+		{4, "-from 2x2:S0,S1 -to 4:S1 -tensor 33x17:f32"},
+		{4, "-from 3:S0 -to 4:S0 -tensor 1000x3:i32 -split 512B"},
+		{4, "-from 2@0:S0 -to 2@2:S1 -tensor 6x10:f64 -fan rank"},
+		{4, "-from 2:S0 -to 4:R -tensor 6x10:f16 -transport chain"},
+		{4, "-from 2:S1 -to 2x2:R,S0 -tensor 6x10x3:u8 -transport scattered"},
+		{4, "-from 4:P(sum) -to 4:S0 -tensor 13x5:f32"},
+		{4, "-from 2x2:S0,P(max) -to 2x2:S1,R -tensor 9x8:bf16 -publish in-order -checksum"},
+		{3, "-policy windowed -window 2 -order largest"},
+		{3, "-policy credits -order formed -max-buckets 2"},
+		{3, "-policy scripted -window 3"},
+		{3, "-policy serialized -verify all"},
+	} {
+		args := c.args + " -iters 2"
+		if !strings.Contains(args, "-tensor") {
+			args += " -tensor 40x30:f32:4 -split 256B -bucket 1KiB"
+		}
+		result, out := ccruntest.Workflow(workflow).Check(t, c.ranks, 0, args)
+		if !strings.Contains(out, " 0 elements wrong\n") {
+			t.Errorf("%s: not verified:\n%s", args, out)
+		}
+		if len(result.Digests["out"]) != c.ranks {
+			t.Errorf("%s: digests %v", args, result.Digests)
+		}
+	}
+}
+
+// The digest is that of the targets: where tensors come from and how is not in
+// it.
+func TestDigestIsThatOfTheTargets(t *testing.T) {
+	digests := map[string]string{}
+	for _, args := range []string{
+		"-from 4:S0 -to 4:S1", "-from 2x2:S0,S1 -to 4:S1 -bucket 64B", "-from 1:R -to 4:S1 -split 32B -mode serial", "-from 4:S0 -to 4:S0", "-from 4:S0 -to 4:R",
+	} {
+		result, _ := ccruntest.Workflow(workflow).Check(t, 4, 0, args+" -tensor 9x11:f32 -iters 1")
+		digests[args] = result.Digests["out"][0]
+	}
+	if digests["-from 4:S0 -to 4:S1"] != digests["-from 2x2:S0,S1 -to 4:S1 -bucket 64B"] || digests["-from 4:S0 -to 4:S1"] != digests["-from 1:R -to 4:S1 -split 32B -mode serial"] {
+		t.Errorf("the same targets differ: %v", digests)
+	}
+	if digests["-from 4:S0 -to 4:S1"] == digests["-from 4:S0 -to 4:S0"] || digests["-from 4:S0 -to 4:S1"] == digests["-from 4:S0 -to 4:R"] {
+		t.Errorf("different targets do not differ: %v", digests)
+	}
+}
+
+// What has not arrived, or not where it belongs, is found.
+func TestWrongBytesAreFound(t *testing.T) {
+	result := ccruntest.Run(t, 2, func(w *ccrun.World) error {
+		o, err := parse(strings.Fields("-tensor 6x6:u8 -iters 1"), 2, io.Discard)
+		if err != nil {
+			return err
+		}
+		s, err := newSite(w, o)
+		if err != nil {
+			return err
+		}
+		moves, err := s.moves()
+		if err != nil {
+			return err
+		}
+		j, err := s.newJob(moves)
+		if err != nil {
+			return err
+		}
+		if _, err := j.run(s.setting); err != nil {
+			return err
+		}
+		if w.Rank() == 1 {
+			if err := j.target.buffer.Write([]byte{1, 2}, 7); err != nil {
+				return err
+			}
+		}
+		c := newCounts(1)
+		if err := j.check(c); err != nil {
+			return err
+		}
+		if want := []int64{0, 2}[w.Rank()]; c.bad != want || c.verified != 18 {
+			t.Errorf("rank %d: %d of %d bytes are wrong, want %d of 18", w.Rank(), c.bad, c.verified, want)
+		}
+		return nil
+	})
+	if result.Errs[0] != nil || result.Errs[1] != nil || result.Mismatches != 2 {
+		t.Errorf("%v, %d mismatches", result.Errs, result.Mismatches)
+	}
+}
+
+func TestGoldenResult(t *testing.T) {
+	ccruntest.Workflow(workflow).CheckGolden(t, 4, "-tensor 100x77:f32 -tensor 31x8:bf16:5 -split 1KiB -bucket 4KiB -iters 1", "out")
+}
+
+// figures are what differs from run to run.
+var figures = regexp.MustCompile(` *[-+]?\d[.0-9e-]*( ms| %)`)
+
+func TestOutput(t *testing.T) {
+	_, got := ccruntest.Workflow(workflow).Check(t, 2, 0, "-tensor 4x6:u8:3 -bucket 16B -iters 1 -verify off -mode serial")
+	want := "reshard: 2 ranks, 3 tensors, 72B, from 2:S0 to 2:S1\n" +
+		"reshard: 12 entries: 6 stay, 6 go to one rank, 0 to several, 0 are added up; 36B between ranks\n" +
+		"reshard: buckets of 16B, 2 in flight per channel, 1 warm-up and 1 iterations\n" +
+		"  mode    time  GB/s  gain  buckets  channels  in flight  peak  rank  mean  budget  stalled for\n" +
+		"  serial #     #     1.00       12         4          0    0B     0    0B       -\n" +
+		"reshard: not verified (-verify off)\n"
+	got = regexp.MustCompile(`(?m)^(  serial).*(1\.00 .*)$`).ReplaceAllString(figures.ReplaceAllString(got, " #"), "$1 #     #     $2")
+	got = regexp.MustCompile(`(?m)^(  mode +time).*(gain.*)$`).ReplaceAllString(got, "  mode    time  GB/s  $2")
+	if got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+// combined is what two ranks count, the first of which has the higher peak.
+func combined() measured {
+	a, b := newCounts(3), newCounts(3)
+	a.last.MeanBytes, a.last.MeanBuckets, a.last.SentBytes = 1<<20, 1.5, 100
+	a.last.Stalls[ccrun.StallBytes], b.last.Stalls[ccrun.StallBytes] = 50, 10
+	b.last.Stalls[ccrun.StallOrder] = 2
+	a.peakBytes, b.peakBytes, a.peakBuckets, b.peakBuckets = 4<<20, 3<<20, 2, 7
+	a.largest, b.largest, a.verified, b.verified, b.bad, a.phantom = 10, 20, 6, 7, 1, 5
+	a.times, b.times = []time.Duration{100, 300, 100}, []time.Duration{200, 100, 100}
+	return combine([][]uint64{a.words(), b.words()})
+}
+
+func TestCountsAreCombined(t *testing.T) {
+	m := combined()
+	m.bytes = 400
+	switch {
+	case m.took != 200: // the median of 200, 300 and 100
+		t.Errorf("took %d", m.took)
+	case m.peak != 4<<20 || m.peakRank != 0 || m.mean != 1<<20 || m.meanBuckets != 1.5 || m.peakBuckets != 7:
+		t.Errorf("peak %d of rank %d, mean %d, %v buckets, peak %d", m.peak, m.peakRank, m.mean, m.meanBuckets, m.peakBuckets)
+	case m.verified != 13 || m.bad != 1 || m.phantom != 5 || m.wire != 100 || m.largest != 20:
+		t.Errorf("verified %d, bad %d, phantom %d, wire %d, largest %d", m.verified, m.bad, m.phantom, m.wire, m.largest)
+	case m.stalledFor() != "bytes 30 %, order 1 %":
+		t.Errorf("stalled for %s", m.stalledFor())
+	case math.Round(m.rate()) != 400/200e-9:
+		t.Errorf("%v bytes per second", m.rate())
+	}
+}
+
+func TestPlots(t *testing.T) {
+	for _, sweep := range []string{"mode", "channels", "max-bytes=1/4..1", "bucket=1KiB..4KiB", "in-flight"} {
+		for _, plot := range []string{"svg", "csv"} {
+			args := "-tensor 100x77:f32 -split 1KiB -iters 1 -sweep " + sweep + " -plot " + plot
+			var out, aside bytes.Buffer
+			result := ccruntest.Run(t, 4, func(w *ccrun.World) error { return run(w, strings.Fields(args), &out, &aside) })
+			for rank, err := range result.Errs {
+				if err != nil {
+					t.Fatalf("%s: rank %d: %v", args, rank, err)
+				}
+			}
+			if !strings.HasPrefix(aside.String(), "reshard: 4 ranks") {
+				t.Errorf("%s: the table is not aside:\n%s", args, aside.String())
+			}
+			if plot == "svg" {
+				checkSVG(t, args, out.String())
+				continue
+			}
+			lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+			for _, line := range lines {
+				if got, want := strings.Count(line, ","), len(csvHead)-1; got != want {
+					t.Errorf("%s: %d commas, want %d: %s", args, got, want, line)
+				}
+			}
+			if len(lines) < 4 {
+				t.Errorf("%s: %d lines", args, len(lines))
+			}
+		}
+	}
+}
+
+func TestBudgets(t *testing.T) {
+	for text, want := range map[string]string{"64MiB": "64MiB: 67108864", "1/4": "1/4: 25", "25%": "25/100: 25", "2/1": "2/1: 200"} {
+		var b budget
+		if err := b.Set(text); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprintf("%s: %d", b.String(), b.of(100)); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+	huge := budget{part: 3, all: 4}
+	if got := huge.of(1 << 62); got != 3<<60 {
+		t.Errorf("three quarters of 2^62 are %d", got)
+	}
+	if got := huge.of(0); got != 1 {
+		t.Errorf("a part of nothing is %d, which would be no limit", got)
+	}
+}
+
+func TestSweeps(t *testing.T) {
+	for text, want := range map[string]string{
+		"channels=1..8":        "channels=1,2,4,8",
+		"channels=3..10":       "channels=3,6,10",
+		"channels":             "channels=1,2,4,6", // of six ranks
+		"in-flight":            "in-flight=1,2,3,4",
+		"in-flight=2,1":        "in-flight=2,1",
+		"bucket=64KiB..256KiB": "bucket=64KiB,128KiB,256KiB",
+		"bucket=3..10":         "bucket=3B,6B,10B",
+		"max-bytes=1/8..1":     "max-bytes=1/8,1/4,1/2,1/1",
+		"max-bytes=1/3..2/3":   "max-bytes=1/3,2/3",
+		"max-bytes=1MiB,50%":   "max-bytes=1MiB,50/100",
+		"max-bytes=1MiB..4MiB": "max-bytes=1MiB,2MiB,4MiB",
+		"mode":                 "mode",
+	} {
+		var s sweep
+		err := s.Set(text)
+		if err == nil {
+			err = s.check(6)
+		}
+		if strings.Contains(text, "8") && s.name == "channels" || strings.Contains(text, "10") && s.name == "channels" {
+			if err == nil {
+				t.Errorf("%s: there are no channels to more than six ranks", text)
+			}
+		} else if err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+		if got := s.String(); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestBadFlags(t *testing.T) {
+	for args, want := range map[string]string{
+		"-iters 0":                 "-iters 0 -warmup 1: want at least 1 and 0, at most 65536",
+		"-in-flight 0":             "-in-flight 0 -max-buckets 0 -window 4: want at least 1, 0 and 1",
+		"-policy some":             "-policy some: want all-at-once, windowed, serialized, credits, scripted",
+		"-plot png":                "-plot png: want svg, csv",
+		"-scale 2":                 "-scale 2: it is for -model",
+		"-streams -1":              "-streams -1: want 0 to 1024",
+		"-model a -tensor 2:u8":    "-model a -tensor 2:u8: want one of them",
+		"-model a -sweep channels": "-sweep channels -model a: it sends tensors of -tensor to each rank",
+		"-max-bytes 1/0":           `invalid value "1/0" for flag -max-bytes: not a size such as 64MiB, nor a part of the peak such as 1/4 or 25%: "1/0"`,
+		"-sweep size=1..2":         `invalid value "size=1..2" for flag -sweep: want channels, max-bytes, bucket, in-flight or mode, not "size"`,
+		"-sweep in-flight=4..1":    `invalid value "in-flight=4..1" for flag -sweep: 4..1 is no range`,
+		"-sweep in-flight=1..100":  `invalid value "in-flight=1..100" for flag -sweep: 1..100 has more than 64 values`,
+		"-sweep bucket=1/4":        `invalid value "bucket=1/4" for flag -sweep: "1/4": a part of the peak is for max-bytes`,
+		"-sweep max-bytes=1..1/2":  `invalid value "max-bytes=1..1/2" for flag -sweep: 1..1/2 is no range`,
+		"-sweep bucket=0":          `invalid value "bucket=0" for flag -sweep: "0": want at least 1`,
+		"-sweep mode=1":            `invalid value "mode=1" for flag -sweep: mode has no values, not "1"`,
+		"-sweep channels=1..8":     "-sweep channels=8: each channel goes to a rank of its own, and there are 4; start more with ccrun -n",
+		"more":                     `unexpected argument "more"`,
+	} {
+		if _, err := parse(strings.Fields(args), 4, io.Discard); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", args, err, want)
+		}
+	}
+	for args, want := range map[string]string{
+		"-tensor 2x2":                      "-tensor 2x2: want shape and type, such as 1000x777:f32",
+		"-tensor 2x0:u8":                   `-tensor 2x0:u8: "0" is not a dimension, or there are too many elements`,
+		"-tensor 2:f8":                     "-tensor 2:f8: the type is none of u8, i32, i64, f16, bf16, f32, f64",
+		"-tensor 2:u8:0":                   "-tensor 2:u8:0: want 1 to 1048576 of them",
+		"-tensor 9999999999999999x9999:u8": `-tensor 9999999999999999x9999:u8: "9999999999999999" is not a dimension, or there are too many elements`,
+	} {
+		o, err := parse(strings.Fields(args), 4, io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := o.moves(); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", args, err, want)
+		}
+	}
+}
+
+// Runs of a box cover it once, and are as long as they can be.
+func TestRuns(t *testing.T) {
+	for _, c := range []struct {
+		shape []int64
+		box   reshard.Box
+		want  string
+	}{
+		{nil, reshard.Box{}, "0 from 0: 1"},
+		{[]int64{4}, reshard.Box{Start: []int64{1}, Size: []int64{2}}, "0 from 1: 2"},
+		{[]int64{3, 4}, reshard.Box{Start: []int64{1, 0}, Size: []int64{2, 4}}, "0 from 4: 8"},
+		{[]int64{3, 4}, reshard.Box{Start: []int64{1, 1}, Size: []int64{2, 2}}, "0 from 5: 2, 2 from 9: 2"},
+		{[]int64{2, 3, 4}, reshard.Box{Start: []int64{0, 1, 0}, Size: []int64{2, 2, 4}}, "0 from 4: 8, 8 from 16: 8"},
+		{[]int64{2, 2, 5}, reshard.Box{Start: []int64{0, 0, 3}, Size: []int64{2, 2, 1}}, "0 from 3: 1, 1 from 8: 1, 2 from 13: 1, 3 from 18: 1"},
+		{[]int64{3}, reshard.Box{Start: []int64{3}, Size: []int64{0}}, ""},
+	} {
+		var got []string
+		for r := range runs(c.shape, c.box) {
+			got = append(got, fmt.Sprintf("%d from %d: %d", r.local, r.global, r.count))
+		}
+		if text := strings.Join(got, ", "); text != c.want {
+			t.Errorf("%v of %v: %s, want %s", c.box, c.shape, text, c.want)
+		}
+	}
+}
+
+func TestOrders(t *testing.T) {
+	buckets := []ccrun.Bucket{{Bytes: 5}, {Bytes: 9}, {Bytes: 5}, {Bytes: 7}}
+	if got := formed(buckets); !slices.Equal(got, []int{0, 1, 2, 3}) {
+		t.Errorf("formed: %v", got)
+	}
+	if got := largest(buckets); !slices.Equal(got, []int{1, 3, 0, 2}) {
+		t.Errorf("largest: %v", got)
+	}
+	admit := inRounds(4)
+	for published, want := range map[int]int{0: 4, 3: 4, 4: 8, 9: 12} {
+		if got := admit(ccrun.PipelineStatus{Published: published}); got != want {
+			t.Errorf("%d published: %d, want %d", published, got, want)
+		}
+	}
+}

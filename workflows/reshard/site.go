@@ -1,0 +1,95 @@
+package main
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/ccrun/ccrun/guest-sdk/go/ccrun"
+)
+
+// site is what all runs of a rank share.
+type site struct {
+	*options
+	world   *ccrun.World
+	comm    *ccrun.Comm
+	streams []*ccrun.Stream
+	board   *ccrun.Buffer // where ranks show each other numbers
+	checked verdict
+}
+
+// verdict is what verifying has found so far, on all ranks.
+type verdict struct {
+	runs                   int
+	verified, phantom, bad int64 // bytes, bytes that are not there, elements
+}
+
+// newSite also allocates what ranks show each other numbers on, before memory
+// is so short that a simulator has buffers without bytes.
+func newSite(world *ccrun.World, o *options) (*site, error) {
+	s := &site{options: o, world: world}
+	var err error
+	if s.comm, err = world.Comm(); err != nil {
+		return nil, err
+	}
+	s.comm.Options.Warmup = true // no part of what is measured
+	if s.board, err = world.Alloc(8 * int64(world.Size()*s.words())); err != nil {
+		return nil, err
+	}
+	stream, err := world.NewStream()
+	s.streams = []*ccrun.Stream{stream}
+	return s, err
+}
+
+// words is how many numbers a rank shows at most.
+func (s *site) words() int { return countWords + s.iters }
+
+// take gives as many streams as are of use, or fewer if a rank cannot have so
+// many and it is not said how many there are to be.
+func (s *site) take(count int) ([]*ccrun.Stream, error) {
+	if s.options.streams > 0 {
+		count = s.options.streams
+	}
+	for len(s.streams) < count {
+		stream, err := s.world.NewStream()
+		if errors.Is(err, ccrun.ErrLimit) && s.options.streams == 0 {
+			return s.streams, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		s.streams = append(s.streams, stream)
+	}
+	return s.streams[:max(count, 1)], nil
+}
+
+// show gives every rank the numbers of all, by rank.
+func (s *site) show(own []uint64) ([][]uint64, error) {
+	ranks, n := s.world.Size(), len(own)
+	if ranks == 1 {
+		return [][]uint64{own}, nil
+	}
+	data := make([]byte, 0, 8*ranks*n)
+	for _, word := range own {
+		data = binary.LittleEndian.AppendUint64(data, word)
+	}
+	if err := s.board.Write(data, int64(8*n*s.world.Rank())); err != nil {
+		return nil, err
+	}
+	all := s.board.At(0, int64(8*ranks*n))
+	s.streams[0].AllGather(s.comm, ccrun.I64, all, ccrun.Region{})
+	if err := s.streams[0].Sync(); err != nil {
+		return nil, err
+	}
+	data = data[:8*ranks*n]
+	if err := s.board.Read(data, 0); err != nil {
+		return nil, err
+	}
+	byRank := make([][]uint64, ranks)
+	for rank := range byRank {
+		for range n {
+			byRank[rank] = append(byRank[rank], binary.LittleEndian.Uint64(data))
+			data = data[8:]
+		}
+	}
+	return byRank, nil
+}

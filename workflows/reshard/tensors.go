@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ccrun/ccrun/guest-sdk/go/ccrun"
+	"github.com/ccrun/ccrun/guest-sdk/go/ccrun/reshard"
+)
+
+// dtypes are the names of types, at their number.
+var dtypes = []string{
+	ccrun.U8: "u8", ccrun.I32: "i32", ccrun.I64: "i64", ccrun.F16: "f16", ccrun.BF16: "bf16", ccrun.F32: "f32", ccrun.F64: "f64",
+}
+
+// parseTensors reads "1000x777:f32" or "512x512:f32:64".
+func parseTensors(text string) ([]reshard.Tensor, error) {
+	fields := strings.Split(text, ":")
+	if len(fields) < 2 || len(fields) > 3 {
+		return nil, fmt.Errorf("-tensor %s: want shape and type, such as 1000x777:f32", text)
+	}
+	t := reshard.Tensor{Name: text}
+	elements := int64(1)
+	for _, size := range strings.Split(fields[0], "x") {
+		n, err := strconv.ParseInt(size, 10, 64)
+		if err != nil || n < 1 || n > 1<<50/elements {
+			return nil, fmt.Errorf("-tensor %s: %q is not a dimension, or there are too many elements", text, size)
+		}
+		elements *= n
+		t.Shape = append(t.Shape, n)
+	}
+	dtype := number(dtypes, fields[1])
+	if dtype < 0 {
+		return nil, fmt.Errorf("-tensor %s: the type is none of %s", text, strings.Join(dtypes, ", "))
+	}
+	t.Dtype = ccrun.Dtype(dtype)
+	count := 1
+	if len(fields) == 3 {
+		var err error
+		if count, err = strconv.Atoi(fields[2]); err != nil || count < 1 || count > tensorsMax {
+			return nil, fmt.Errorf("-tensor %s: want 1 to %d of them", text, tensorsMax)
+		}
+	}
+	tensors := make([]reshard.Tensor, count)
+	for i := range tensors {
+		tensors[i] = t
+	}
+	return tensors, nil
+}
+
+// moves are what the flags ask for.
+func (o *options) moves() ([]reshard.Move, error) {
+	if o.model != "" {
+		return o.modelMoves()
+	}
+	from, err := reshard.ParseLayout(o.from)
+	if err != nil {
+		return nil, fmt.Errorf("-from: %w", err)
+	}
+	to, err := reshard.ParseLayout(o.to)
+	if err != nil {
+		return nil, fmt.Errorf("-to: %w", err)
+	}
+	tensors, err := o.list()
+	return reshard.Moves(from, to, tensors), err
+}
+
+// list is the tensors that are given one by one.
+func (o *options) list() ([]reshard.Tensor, error) {
+	var all []reshard.Tensor
+	for _, text := range o.tensors {
+		tensors, err := parseTensors(text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, tensors...)
+	}
+	return all, nil
+}
+
+// channelMoves are those of the sweep over channels: rank 0 has all tensors for
+// each of so many ranks, the next ones, and itself last.
+func (o *options) channelMoves(channels, ranks int) ([]reshard.Move, error) {
+	tensors, err := o.list()
+	var moves []reshard.Move
+	for c := range channels {
+		to := reshard.Layout{Mesh: reshard.NewMesh((c+1)%ranks, 1), Placements: whole()}
+		from := reshard.Layout{Mesh: reshard.NewMesh(0, 1), Placements: whole()}
+		moves = append(moves, reshard.Moves(from, to, tensors)...)
+	}
+	return moves, err
+}
+
+// whole is the placement of a tensor on a mesh of one rank.
+func whole() reshard.Placements { return reshard.Placements{{Kind: reshard.Replicate}} }
