@@ -168,11 +168,16 @@ func (c *conveyor) move(b bucket) {
 			reduce(e.Dtype, e.Redop, data, [][]byte{slices.Clone(data), c.read(part, number)})
 			c.count(parts[i], part, data)
 		}
-		at := parts[len(parts)-1]
-		for _, destination := range c.members[at].entries[number].destinations {
+		source := parts[len(parts)-1]
+		e, at := &c.members[source].entries[number], source
+		for _, destination := range e.destinations {
 			c.write(destination, number, data)
+			if destination == source {
+				c.count(source, source, data)
+				continue
+			}
 			c.count(at, destination, data)
-			if c.members[at].entries[number].Transport == raw.TransportChain {
+			if e.Transport == raw.TransportChain {
 				at = destination
 			}
 		}
