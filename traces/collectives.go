@@ -211,7 +211,7 @@ func (d *draft) addMessage(log *flight.Log, rec *flight.Record, kind op.Kind) {
 	}
 	crosses := rec.Peer >= 0 && int(rec.Peer) < log.Size && int(rec.Peer) != log.Rank
 	switch {
-	case !crosses || kind == op.Copy:
+	case !crosses || kind.Local():
 		d.Local = append(d.Local, m)
 	case kind == op.Send:
 		m.Dest = rec.Peer

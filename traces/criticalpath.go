@@ -147,7 +147,7 @@ func (d *pathDraft) addComputing(rank int, computing []analysis.Interval) {
 // one.
 func activityKind(kind op.Kind) (analysis.ActivityKind, bool) {
 	switch kind {
-	case op.Copy, op.Put, op.Get:
+	case op.Copy, op.CopyBox, op.Put, op.Get:
 		return analysis.Copy, true
 	case op.Reduce:
 		return analysis.Reduce, true

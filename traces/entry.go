@@ -24,7 +24,7 @@ func (e *entry) hasPeer() bool { return e.Peer >= 0 }
 
 // crosses: the record is of a message from one rank to another.
 func (e *entry) crosses() bool {
-	return e.kind.Moves() && e.kind != op.Copy && e.hasPeer() && int(e.Peer) < e.log.Size && int(e.Peer) != e.log.Rank
+	return e.kind.Moves() && !e.kind.Local() && e.hasPeer() && int(e.Peer) < e.log.Size && int(e.Peer) != e.log.Rank
 }
 
 // hasValue: what a signal raises its slot to, or a wait waits for.

@@ -96,7 +96,7 @@ func communicates(rec *flight.Record) bool {
 	switch op.Kind(rec.Kind) {
 	case op.Put, op.Get, op.Send, op.Recv, op.Wait, op.Barrier, op.ShareLookup:
 		return true
-	case op.Copy, op.Reduce:
+	case op.Copy, op.CopyBox, op.Reduce:
 		return rec.Collective != 0 || rec.Peer >= 0
 	case op.Collective:
 		return rec.Stream != 0

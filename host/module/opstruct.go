@@ -23,7 +23,7 @@ var (
 func (c *call) decodeOp(b *opStruct, kind op.Kind) (*op.Op, error) {
 	if kind == op.None {
 		number := get32(b[0:])
-		if number == 0 || number > uint32(op.CollectiveCall) {
+		if number == 0 || number > uint32(op.CopyBox) {
 			return nil, errKind
 		}
 		kind = op.Kind(number)
