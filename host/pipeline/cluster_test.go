@@ -514,7 +514,7 @@ func TestClusterFindsFaults(t *testing.T) {
 		spoil      func(c *cluster)
 	}{
 		{"a rank that is told nothing", "nothing is on its way", func(c *cluster) { c.nodes[0].m.ended = true }},
-		{"another budget than the machine's", "", func(c *cluster) {
+		{"another budget than the machine's", "buckets are in flight", func(c *cluster) {
 			for _, n := range c.nodes {
 				n.limits.MaxBuckets = 1
 			}
@@ -536,4 +536,76 @@ func TestClusterFindsFaults(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
+}
+
+// anyEvents gives one machine of a random plan events as the input has them, and
+// checks limits and books after each.
+func anyEvents(seed uint64, input []byte) error {
+	rng := rand.New(rand.NewPCG(seed, 17))
+	p, shared, err := randomCase(rng)
+	if err != nil {
+		return err
+	}
+	c, err := newCluster(rng, p, shared)
+	if err != nil {
+		return err
+	}
+	rank := rng.IntN(p.Ranks)
+	n, now := c.nodes[rank], int64(0)
+	for b := bytesOf(input); len(b) > 0; {
+		e := Event{Kind: EventKind(b.byte() % 16), Task: int32(int8(b.byte())) / 4, Peer: int32(int8(b.byte())) / 8, Value: uint64(b.byte())}
+		if e.Value == 255 {
+			e.Value = 1<<64 - 1
+		}
+		if e.Kind >= Failed && e.Value%8 != 0 {
+			e.Kind = Arrived + e.Kind%2 // or runs would be over soon
+		}
+		if e.Kind == Begin {
+			n.last = now
+		}
+		now += int64(e.Value%16) - 2
+		for _, a := range n.m.Step(now, e, nil) {
+			if err := n.follow(a); err != nil {
+				return fmt.Errorf("%v %v: %w", e, a, err)
+			}
+		}
+		if err := n.checkBooks(); err != nil {
+			return fmt.Errorf("%v: %w", e, err)
+		}
+		if s := n.m.Stats(now); s.PeakBytes != n.peakBytes || s.PeakBuckets != n.peakBuckets || s.Nanos < 0 || s.MeanBytes > s.PeakBytes || s.MeanBytes < 0 {
+			return fmt.Errorf("%v: the figures are %+v", e, s)
+		}
+	}
+	return nil
+}
+
+// follow keeps the books of one machine by what it asks for.
+func (n *node) follow(a Action) error {
+	i := int(a.Task)
+	switch a.Kind {
+	case Launch:
+		for other, stream := range n.flying {
+			if stream == a.Stream {
+				return fmt.Errorf("the stream is task %d's", other)
+			}
+		}
+		if n.launched[i] {
+			return fmt.Errorf("it was launched before")
+		}
+		n.launched[i], n.flying[i] = true, a.Stream
+		n.held += n.staging[i]
+	case Finalize:
+		if _, ok := n.flying[i]; !ok || !n.tasks[i].Lands {
+			return fmt.Errorf("it is not in flight, or does not land")
+		}
+	case Release:
+		if _, ok := n.flying[i]; !ok {
+			return fmt.Errorf("it is not in flight")
+		}
+		delete(n.flying, i)
+		n.held -= n.staging[i]
+	case End:
+		n.ended = true
+	}
+	return nil
 }
