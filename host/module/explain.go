@@ -16,6 +16,10 @@ func explain(o *op.Op, err error) error {
 	switch {
 	case errors.As(err, &failed):
 		return err
+	case errors.Is(err, op.ErrBox):
+		return refuse(abi.Invalid, "rows that are written overlap")
+	case errors.Is(err, op.ErrRange) && o.Kind == op.CopyBox:
+		return explainBox(o, err)
 	case errors.Is(err, op.ErrRange):
 		return explainRange(o, err)
 	case errors.Is(err, device.ErrSlot):
@@ -38,6 +42,23 @@ func explainRange(o *op.Op, err error) error {
 	}
 	if element := int64(o.Type.Size()); o.Bytes%element != 0 || o.Src.Off%element != 0 {
 		return refuse(abi.Range, "%d bytes from byte %d on are not whole elements of type %v", o.Bytes, o.Src.Off, o.Type)
+	}
+	return err
+}
+
+// explainBox says which of its buffers a box reaches out of.
+func explainBox(o *op.Op, err error) error {
+	for _, side := range [...]struct {
+		name string
+		view op.View
+		span int64
+	}{{"dst", o.Dst, o.Box.DstSpan()}, {"src", o.Src, o.Box.SrcSpan()}} {
+		if side.span < 0 {
+			return refuse(abi.Range, "%s: the box reaches over more than 2^63-1 bytes", side.name)
+		}
+		if e := explainView(side.name, side.view, side.span); e != nil {
+			return e
+		}
 	}
 	return err
 }

@@ -39,7 +39,12 @@ func (s *fakeStream) Submit(o *op.Op) error {
 	if e, ok := o.Event.(*fakeEvent); ok && o.Kind == op.EventRecord {
 		e.pending++
 	}
-	s.queue = append(s.queue, *o)
+	kept := *o
+	if o.Kind == op.CopyBox {
+		shape := *o.Box
+		kept.Box = &shape
+	}
+	s.queue = append(s.queue, kept)
 	s.progress()
 	return nil
 }
@@ -85,6 +90,8 @@ func (s *fakeStream) execute(o *op.Op) (done bool, err error) {
 	switch o.Kind {
 	case op.Copy, op.Put, op.Get:
 		return true, s.move(o)
+	case op.CopyBox:
+		return true, s.moveBox(o)
 	case op.Signal:
 		pads, key := d.world.devices[o.Peer].pads, [2]int{d.rank, int(o.Slot)}
 		pads[key] = max(pads[key], o.Value)
@@ -121,6 +128,24 @@ func (s *fakeStream) move(o *op.Op) error {
 	src, err := viewBytes(o.Src, o.Bytes)
 	copy(dst, src)
 	return err
+}
+
+func (s *fakeStream) moveBox(o *op.Op) error {
+	b := o.Box
+	dst, err := viewBytes(o.Dst, b.DstSpan())
+	if err != nil {
+		return err
+	}
+	src, err := viewBytes(o.Src, b.SrcSpan())
+	if err != nil || o.Bytes == 0 {
+		return err
+	}
+	for plane := range b.Planes {
+		for row := range b.Rows {
+			copy(dst[plane*b.DstPlane+row*b.DstRow:][:b.RowBytes], src[plane*b.SrcPlane+row*b.SrcRow:])
+		}
+	}
+	return nil
 }
 
 func (s *fakeStream) receive(o *op.Op) (bool, error) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ccrun/ccrun/host/abi"
 	"github.com/ccrun/ccrun/host/flight"
+	"github.com/ccrun/ccrun/host/op"
 )
 
 // FuzzCalls makes a guest of random bytes: a seed for its memory, then calls,
@@ -129,10 +130,26 @@ func (g *fuzzGuest) scramble(seed byte) {
 		put64(o[48:], uint64(n))
 		o[62] = byte(n)
 		put32(o[64:], fuzzViewsAt)
+		if get32(o) == uint32(op.CopyBox) {
+			put32(o[64:], uint32(fuzzBoxesAt+n*abi.BoxBytes))
+		}
 		put64(o[88:], g.handles[4])
+		g.scrambleBox(whole[fuzzBoxesAt+n*abi.BoxBytes:][:abi.BoxBytes], seed, n)
 		g.scrambleCall(whole[fuzzCallsAt+n*abi.CallBytes:][:abi.CallBytes], seed, n)
 		put64(whole[fuzzViewsAt+n*abi.ViewBytes:], g.handles[n])
 		put64(whole[fuzzViewsAt+n*abi.ViewBytes+8:], uint64(n))
+	}
+}
+
+// scrambleBox writes a box structure that is good for some seeds.
+func (g *fuzzGuest) scrambleBox(box []byte, seed byte, n int) {
+	clear(box)
+	put64(box, g.handles[(int(seed)+n)%len(g.handles)])
+	put64(box[32:], g.handles[n%2])
+	for field := 16; field < 88; field += 8 {
+		if field != 32 && field != 40 {
+			put64(box[field:], uint64(int(seed)+n*field)%17)
+		}
 	}
 }
 
@@ -156,6 +173,7 @@ const (
 	fuzzOpsAt        = 8192
 	fuzzViewsAt      = 16384
 	fuzzCollectiveAt = 20480
+	fuzzBoxesAt      = 28672
 )
 
 func (g *fuzzGuest) byte(input *[]byte) byte {
@@ -170,7 +188,7 @@ func (g *fuzzGuest) byte(input *[]byte) byte {
 // argument is a likely value or, seldom, any.
 func (g *fuzzGuest) argument() uint64 {
 	likely := append([]uint64{
-		outAt, outAt + 8, dataAt, fuzzOpsAt, fuzzViewsAt, fuzzCollectiveAt, fuzzCallsAt, 1, 2, 3, 4, 16, 63, 64, 65,
+		outAt, outAt + 8, dataAt, fuzzOpsAt, fuzzViewsAt, fuzzCollectiveAt, fuzzCallsAt, fuzzBoxesAt, 1, 2, 3, 4, 16, 63, 64, 65,
 		1<<17 - 8, 1 << 17, 1<<32 - 1, 1<<32 - 8, 1<<63 - 1, 1 << 63, 1<<64 - 1, outAt + 1, outAt + 4,
 	}, g.handles...)
 	choice := int(g.byte(&g.input))

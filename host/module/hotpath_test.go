@@ -24,6 +24,7 @@ const (
 	hotComm   = uint64(commHandle)<<56 | 1<<32
 	hotOps    = 8 // structures at dataAt, signals
 	hotCallAt = 12288
+	hotBoxAt  = 10240
 	hotNameAt = 8192
 )
 
@@ -47,6 +48,7 @@ var hotCalls = []struct {
 	{"tag", []uint64{0, 1, 2, 3, 4, 5}},
 	{"buffer_read", []uint64{hotA, 0, outAt, 64}},
 	{"clock_now", []uint64{outAt}},
+	{"copy_box", []uint64{hotStream, hotBoxAt}},
 	{"collective", []uint64{hotStream, hotCallAt}},
 	{"collective_group", []uint64{hotStream, hotCallAt, 4}},
 }
@@ -85,6 +87,10 @@ func newHotRank(tb testing.TB, idle bool) *testRank {
 	for n := range hotOps {
 		put32(ops[n*abi.OpBytes:], 4) // signal
 		put64(ops[n*abi.OpBytes+48:], 1)
+	}
+	box, _ := r.memory.Read(hotBoxAt, abi.BoxBytes)
+	for at, v := range map[int]uint64{0: hotB, 16: 16, 32: hotA, 48: 64, 64: 1, 72: 4, 80: 16} {
+		put64(box[at:], v)
 	}
 	r.must("comm_world", forever, outAt)
 	calls, _ := r.memory.Read(hotCallAt, 4*abi.CallBytes)

@@ -24,7 +24,7 @@ var boxes = map[string]ccrun.Box{
 	"planes":           {Planes: 3, Rows: 4, RowBytes: 5, Src: ccrun.Place{Offset: 1, Row: 30, Plane: 150}, Dst: ccrun.Place{Offset: 540, Row: 5, Plane: 20}},
 	"planes in rows":   {Planes: 3, Rows: 4, RowBytes: 5, Src: ccrun.Place{Row: 5, Plane: 20}, Dst: ccrun.Place{Row: 15, Plane: 5}},
 	"one row repeated": {Planes: 1, Rows: 10, RowBytes: 50, Src: ccrun.Place{Offset: 550}, Dst: ccrun.Place{Row: 60}},
-	"no rows":          {Planes: 1 << 40, RowBytes: 5, Dst: ccrun.Place{Offset: 600, Plane: -1}},
+	"no rows":          {Planes: 1 << 40, RowBytes: 5, Dst: ccrun.Place{Offset: 600, Plane: 1 << 62}},
 	"empty rows":       {Planes: 1 << 40, Rows: 1 << 10, Src: ccrun.Place{Row: 1 << 60}},
 }
 

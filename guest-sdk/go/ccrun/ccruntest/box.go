@@ -35,6 +35,9 @@ func boxSpan(b *raw.Box, row, plane uint64) uint64 {
 // checkBox finds out whether a box lies within its buffers, and its rows apart
 // where they are written.
 func (r *rank) checkBox(b *raw.Box) raw.Errno {
+	if b.DstRow|b.DstPlane|b.SrcRow|b.SrcPlane > 1<<63-1 {
+		return r.fail(raw.ErrnoRange, "a distance is negative, or over 2^63-1")
+	}
 	if _, errno := r.region(b.Dst, b.DstOffset, boxSpan(b, b.DstRow, b.DstPlane)); errno != raw.OK {
 		return errno
 	}
