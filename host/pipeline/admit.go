@@ -43,7 +43,7 @@ func (m *Machine) lack(i int, held *usage, channel, free int) Stall {
 	switch {
 	case !m.allowed(i) || l.Policy == Serialized && held.buckets > 0:
 		return StallPolicy
-	case held.buckets > 0 && (m.alone || l.MaxBytes > 0 && m.staging[i] > l.MaxBytes):
+	case l.MaxBytes > 0 && held.buckets > 0 && max(held.bytes, m.staging[i]) > l.MaxBytes: // either alone
 		return StallOversize
 	case channel >= l.MaxInFlight:
 		return StallChannel
@@ -113,10 +113,10 @@ func (m *Machine) skipAhead(to []Action) []Action {
 // the reserve.
 func (m *Machine) spare(reserve, bytes int64) bool {
 	l := &m.limits
-	if m.alone || l.Policy == Serialized || len(m.free) < 2 || l.MaxBuckets > 0 && m.held.buckets+2 > l.MaxBuckets {
+	if len(m.free) < 2 || l.MaxBuckets > 0 && m.held.buckets+2 > l.MaxBuckets {
 		return false
 	}
-	return l.MaxBytes == 0 || reserve <= l.MaxBytes && bytes <= l.MaxBytes-reserve && m.held.bytes <= l.MaxBytes-reserve-bytes
+	return l.MaxBytes == 0 || bytes <= l.MaxBytes-reserve && m.held.bytes <= l.MaxBytes-reserve-bytes
 }
 
 // launch admits a task and tells those who send to it.
@@ -128,7 +128,6 @@ func (m *Machine) launch(i int, to []Action) []Action {
 	m.held.add(m.staging[i])
 	m.channels[m.channel[i]].add(m.staging[i])
 	m.meter.descriptors += len(m.plan.Buckets[m.tasks[i].Bucket].Entries)
-	m.alone = m.limits.MaxBytes > 0 && m.staging[i] > m.limits.MaxBytes
 	to = append(to, m.action(Launch, i))
 	return m.ways.grant(i, m.phases, m.limits.Policy, to)
 }

@@ -46,6 +46,7 @@ type node struct {
 	arrivals []bool
 	over     []bool
 	launched []bool
+	told     map[string]int // what grew
 	wires    map[string]int // the task that used a wire last
 	script   int
 	ended    bool
@@ -61,7 +62,7 @@ func newCluster(rng *rand.Rand, p *Plan, shared Limits) (*cluster, error) {
 	c.parties, c.launched, c.arrived = make([]int, len(p.Buckets)), make([]int, len(p.Buckets)), make([]int, len(p.Buckets))
 	salt := rng.Uint32()
 	for rank := range p.Ranks {
-		n := &node{tasks: p.Tasks(rank), taskOf: make(map[int32]int), flying: make(map[int]int32), places: make(map[int32]int32), wires: make(map[string]int)}
+		n := &node{tasks: p.Tasks(rank), taskOf: make(map[int32]int), flying: make(map[int]int32), places: make(map[int32]int32), wires: make(map[string]int), told: make(map[string]int)}
 		for i := range n.tasks {
 			runs := func(entry int32, dst bool) bool {
 				return digest(salt).add(uint64(entry)).add(uint64(rank))&3 != 0 == dst
@@ -181,9 +182,19 @@ func (c *cluster) do(rank int, a Action) error {
 		n.held -= n.staging[i]
 		c.finished++
 	case Grant:
+		way := fmt.Sprint("grants to ", a.Peer)
+		if int(a.Value) <= n.told[way] {
+			return fmt.Errorf("%d were granted before", n.told[way])
+		}
+		n.told[way] = int(a.Value)
 		c.send(int(a.Peer), Event{Kind: Credited, Peer: int32(rank), Value: a.Value})
 	case Tell, Warn:
 		kind := Heard
+		if place := int(a.Value) + 1; place <= n.told[a.Kind.String()] {
+			return fmt.Errorf("%d was told before", place-1)
+		} else {
+			n.told[a.Kind.String()] = place
+		}
 		if a.Kind == Warn {
 			kind = PeerFailed
 		}
@@ -572,11 +583,27 @@ func anyEvents(seed uint64, input []byte) error {
 		if err := n.checkBooks(); err != nil {
 			return fmt.Errorf("%v: %w", e, err)
 		}
-		if s := n.m.Stats(now); s.PeakBytes != n.peakBytes || s.PeakBuckets != n.peakBuckets || s.Nanos < 0 || s.MeanBytes > s.PeakBytes || s.MeanBytes < 0 {
+		if s := n.m.Stats(now); s.Received > n.expected() || s.PeakBytes != n.peakBytes || s.PeakBuckets != n.peakBuckets || s.Nanos < 0 || s.MeanBytes > s.PeakBytes || s.MeanBytes < 0 {
 			return fmt.Errorf("%v: the figures are %+v", e, s)
 		}
 	}
 	return nil
+}
+
+// expected is what the tasks that were launched receive in all.
+func (n *node) expected() (bytes int64) {
+	for i, t := range n.tasks {
+		if !n.launched[i] {
+			continue
+		}
+		if t.From.Rank >= 0 {
+			bytes += t.Bytes
+		}
+		if t.AddFrom.Rank >= 0 {
+			bytes += t.Bytes
+		}
+	}
+	return bytes
 }
 
 // follow keeps the books of one machine by what it asks for.
@@ -595,12 +622,13 @@ func (n *node) follow(a Action) error {
 		n.launched[i], n.flying[i] = true, a.Stream
 		n.held += n.staging[i]
 	case Finalize:
-		if _, ok := n.flying[i]; !ok || !n.tasks[i].Lands {
-			return fmt.Errorf("it is not in flight, or does not land")
+		if _, ok := n.flying[i]; !ok || !n.tasks[i].Lands || n.over[i] {
+			return fmt.Errorf("it is not in flight, or does not land, or is being written")
 		}
+		n.over[i] = true
 	case Release:
-		if _, ok := n.flying[i]; !ok {
-			return fmt.Errorf("it is not in flight")
+		if _, ok := n.flying[i]; !ok || n.over[i] != n.tasks[i].Lands {
+			return fmt.Errorf("it is not in flight, or has not been written")
 		}
 		delete(n.flying, i)
 		n.held -= n.staging[i]

@@ -25,6 +25,7 @@ type script struct {
 //
 // build gives its buckets; order takes a line of bucket numbers; tasks and room
 // are of one rank; describe gives all entries; machine makes a rank's machine,
+// reset resets it,
 // and step takes lines "NANOS EVENT ARGUMENTS" and gives what is to be done;
 // stats its figures.
 func TestGoldens(t *testing.T) {
@@ -54,6 +55,9 @@ func TestGoldens(t *testing.T) {
 				return s.roomText(t, d)
 			case "machine":
 				return s.machine(t, d)
+			case "reset":
+				s.m.Reset(s.now)
+				return ""
 			case "step":
 				return s.step(t, d)
 			case "stats":

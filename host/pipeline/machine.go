@@ -46,7 +46,6 @@ type Machine struct {
 	finished int
 	window   int // tasks before this one may be admitted by the policy
 	limit    int // and buckets before this place, by the script
-	alone    bool
 	stall    Stall
 	passed   []uint32 // by channel of the rank: the scan that passed a bucket of it
 	scan     uint32
@@ -113,7 +112,7 @@ func (m *Machine) Reset(nowNanos int64) {
 	for s := m.limits.Streams - 1; s >= 0; s-- {
 		m.free = append(m.free, int32(s))
 	}
-	m.first, m.admitted, m.finished, m.limit, m.alone, m.stall = 0, 0, 0, 0, false, NoStall
+	m.first, m.admitted, m.finished, m.limit, m.stall = 0, 0, 0, 0, NoStall
 	m.window = len(m.tasks)
 	if m.limits.Policy == Windowed && m.limits.Window > 0 {
 		m.window = m.limits.Window
@@ -144,7 +143,7 @@ func (m *Machine) Step(nowNanos int64, e Event, to []Action) []Action {
 	to = m.publish(m.tell(to))
 	to = m.admit(to)
 	m.meter.peak(m)
-	if m.finished == len(m.tasks) && m.marks.complete == len(m.marks.heard) {
+	if m.marks.complete == len(m.marks.heard) { // this rank too, so it has finished
 		m.ended = true
 		to = append(to, Action{Kind: End})
 	}
@@ -222,7 +221,6 @@ func (m *Machine) finish(i int, to []Action) []Action {
 	m.held.take(m.staging[i])
 	m.channels[m.channel[i]].take(m.staging[i])
 	m.meter.descriptors -= len(m.plan.Buckets[m.tasks[i].Bucket].Entries)
-	m.alone = false
 	if m.finished == m.window {
 		m.window += m.limits.Window
 	}

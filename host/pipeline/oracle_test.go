@@ -176,7 +176,11 @@ func partners(p *Plan) error {
 		from, to int32
 		ordinal  uint32
 	}
-	sends, receives := make(map[end]int32), make(map[end]int32)
+	type load struct {
+		bucket int32
+		sum    bool
+	}
+	sends, receives := make(map[end]load), make(map[end]load)
 	sums, wholes, lands := make([]int, len(p.Buckets)), make([]int, len(p.Buckets)), make([]int, len(p.Buckets))
 	for rank := range p.Ranks {
 		me, last := int32(rank), int32(-1)
@@ -186,16 +190,16 @@ func partners(p *Plan) error {
 			}
 			last = task.Place
 			if e := task.AddTo; e.Rank >= 0 {
-				sends[end{me, e.Rank, e.Ordinal}] = task.Bucket
+				sends[end{me, e.Rank, e.Ordinal}] = load{task.Bucket, true}
 				sums[task.Bucket]++
 			}
 			for _, e := range task.To {
-				sends[end{me, e.Rank, e.Ordinal}] = task.Bucket
+				sends[end{me, e.Rank, e.Ordinal}] = load{task.Bucket, false}
 				wholes[task.Bucket]++
 			}
-			for _, e := range []Edge{task.AddFrom, task.From} {
+			for i, e := range []Edge{task.AddFrom, task.From} {
 				if e.Rank >= 0 {
-					receives[end{e.Rank, me, e.Ordinal}] = task.Bucket
+					receives[end{e.Rank, me, e.Ordinal}] = load{task.Bucket, i == 0}
 				}
 			}
 			if task.Lands {
@@ -206,12 +210,12 @@ func partners(p *Plan) error {
 	if len(sends) != len(receives) {
 		return fmt.Errorf("%d sends and %d receives", len(sends), len(receives))
 	}
-	for e, bucket := range sends {
-		if got, ok := receives[e]; !ok || got != bucket {
-			return fmt.Errorf("rank %d sends bucket %d to %d, which receives %d with ordinal %d", e.from, bucket, e.to, got, e.ordinal)
+	for e, sent := range sends {
+		if got, ok := receives[e]; !ok || got != sent {
+			return fmt.Errorf("rank %d sends %v to %d, which receives %v with ordinal %d", e.from, sent, e.to, got, e.ordinal)
 		}
-		if before, ok := sends[end{e.from, e.to, e.ordinal - 1}]; e.ordinal > 0 && (!ok || p.Buckets[before].Place > p.Buckets[bucket].Place) {
-			return fmt.Errorf("from %d to %d, bucket %d at ordinal %d comes before its turn", e.from, e.to, bucket, e.ordinal)
+		if before, ok := sends[end{e.from, e.to, e.ordinal - 1}]; e.ordinal > 0 && (!ok || p.Buckets[before.bucket].Place > p.Buckets[sent.bucket].Place) {
+			return fmt.Errorf("from %d to %d, bucket %d at ordinal %d comes before its turn", e.from, e.to, sent.bucket, e.ordinal)
 		}
 	}
 	for b := range p.Buckets {
