@@ -90,6 +90,7 @@ type player struct {
 	bytes   []byte        // that are read or written
 	op      op.Op
 	gemm    op.GemmShape
+	box     op.BoxShape
 	calls   []op.Call // of the group that is submitted
 	parts   map[int][]int64
 }

@@ -138,6 +138,8 @@ event_record s1 e1
 event_wait s2 e1
 wait s2 r1 slot 5 >= 9
 copy s2 b1+3072 <- b1+2048 512
+copy_box s2 b1+3584 by 8 64 <- b1+0 by 32 1000 of 2 4 8 c1 k2
+copy_box s2 b1+0 by 0 0 <- b1+4096 by 0 0 of 0 0 0
 send s1 r1 b1+0 64 channel 1
 recv s1 r1 b1+1024 64 channel 1
 reduce s2 b1+3072 <- b1+3072,b1+0 64 f32 sum

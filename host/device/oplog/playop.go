@@ -15,8 +15,8 @@ func (r *player) begin(kind op.Kind) *op.Op {
 	o.Kind, o.Type, o.Red, o.SourceCount = kind, 0, 0, 0
 	o.Peer, o.Slot, o.Value, o.Bytes = -1, 0, 0, 0
 	o.Dst, o.Src = op.View{}, op.View{}
-	if o.Event != nil || o.Gemm != nil || o.Comm != nil || o.Call != nil {
-		o.Event, o.Gemm, o.Comm, o.Call = nil, nil, nil, nil
+	if o.Event != nil || o.Gemm != nil || o.Box != nil || o.Comm != nil || o.Call != nil {
+		o.Event, o.Gemm, o.Box, o.Comm, o.Call = nil, nil, nil, nil, nil
 	}
 	o.Term = op.Term{}
 	return o
@@ -31,6 +31,11 @@ func (r *player) submit(v verb, args []int64) error {
 	case verbCopy, verbPut, verbGet:
 		o.Dst, o.Src, o.Bytes = r.view(a), r.view(a[2:]), a[4]
 		rest = a[5:]
+	case verbCopyBox:
+		o.Dst, o.Src = r.view(a), r.view(a[4:])
+		r.box = op.BoxShape{DstRow: a[2], DstPlane: a[3], SrcRow: a[6], SrcPlane: a[7], Planes: a[8], Rows: a[9], RowBytes: a[10]}
+		o.Box, o.Bytes = &r.box, r.box.Bytes()
+		rest = a[11:]
 	case verbSignal, verbWait:
 		o.Peer, o.Slot, o.Value = int32(a[0]), uint32(a[1]), uint64(a[2])
 		rest = a[3:]

@@ -130,6 +130,44 @@ sync s1
 	}
 }
 
+// TestBoxesAreWritten shows that distances which do not count, and whatever is
+// empty, are written in a way that can be read.
+func TestBoxesAreWritten(t *testing.T) {
+	var out bytes.Buffer
+	r := Record(NewSketch(0, 1), Options{Ranks: 1, Out: &out})
+	b, _ := r.Alloc(64)
+	s, _ := r.NewStream()
+	for _, shape := range []op.BoxShape{
+		{Planes: 2, Rows: 3, RowBytes: 4, DstRow: 4, DstPlane: 12, SrcRow: 10, SrcPlane: 2},
+		{Planes: 1, Rows: 3, RowBytes: 4, DstRow: 4, DstPlane: -1, SrcRow: 10, SrcPlane: 1 << 62},
+		{Planes: 3, Rows: 1, RowBytes: 4, DstRow: 1 << 62, DstPlane: 4, SrcRow: -1, SrcPlane: 10},
+		{Planes: 1 << 62, Rows: 0, RowBytes: 4, DstPlane: -1, SrcRow: -1},
+	} {
+		o := op.Op{Kind: op.CopyBox, Peer: -1, Dst: op.View{Buf: b, Off: 40}, Src: op.View{Buf: b, Off: 2}, Bytes: shape.Bytes(), Box: &shape}
+		if err := s.Submit(&o); err != nil {
+			t.Error(err)
+		}
+	}
+	const want = `rank 0
+alloc b1 64
+stream s1
+copy_box s1 b1+40 by 4 12 <- b1+2 by 10 2 of 2 3 4
+copy_box s1 b1+40 by 4 0 <- b1+2 by 10 0 of 1 3 4
+copy_box s1 b1+40 by 0 4 <- b1+2 by 0 10 of 3 1 4
+copy_box s1 b1+40 by 0 0 <- b1+2 by 0 0 of 0 0 0
+end
+`
+	if err := r.End(); err != nil {
+		t.Error(err)
+	}
+	if got := out.String(); got != want {
+		t.Errorf("got\n%s", difference(got, want))
+	}
+	if _, err := Parse(strings.NewReader(string(AppendHead(nil, "cpu", 1))+want), nil); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestNothingIsWrittenBehindTheEnd shows that what others ask after the guest is
 // not its doing.
 func TestNothingIsWrittenBehindTheEnd(t *testing.T) {

@@ -183,6 +183,10 @@ func (r *Recorder) submitted(s *stream, o *op.Op) {
 	switch o.Kind {
 	case op.Copy, op.Put, op.Get:
 		args = append(r.view(r.view(args, o.Dst), o.Src), o.Bytes)
+	case op.CopyBox:
+		b := told(o.Box)
+		args = append(r.view(args, o.Dst), b.DstRow, b.DstPlane)
+		args = append(r.view(args, o.Src), b.SrcRow, b.SrcPlane, b.Planes, b.Rows, b.RowBytes)
 	case op.Signal, op.Wait:
 		args = append(args, int64(o.Peer), int64(o.Slot), int64(o.Value))
 	case op.Send:
@@ -217,6 +221,22 @@ func (r *Recorder) submitted(s *stream, o *op.Op) {
 	r.add(verbOf[o.Kind], appendTerm(args, &o.Term))
 }
 
+// told is a box without what does not count: any number may stand there, one
+// that has no place in a line too.
+func told(shape *op.BoxShape) op.BoxShape {
+	b := *shape
+	if b.Bytes() == 0 {
+		return op.BoxShape{}
+	}
+	if b.Rows == 1 {
+		b.DstRow, b.SrcRow = 0, 0
+	}
+	if b.Planes == 1 {
+		b.DstPlane, b.SrcPlane = 0, 0
+	}
+	return b
+}
+
 func appendTerm(args []int64, t *op.Term) []int64 {
 	return append(args, int64(t.Collective), int64(t.Chunk), int64(t.Slice), int64(t.Flow), int64(t.Step), int64(t.Message))
 }
@@ -230,7 +250,7 @@ func bitOf(b bool) int64 {
 
 // verbOf are the verbs that operations are written with.
 var verbOf = [...]verb{
-	op.Copy: verbCopy, op.Put: verbPut, op.Get: verbGet, op.Signal: verbSignal, op.Wait: verbWait, op.Send: verbSend, op.Recv: verbRecv,
+	op.Copy: verbCopy, op.CopyBox: verbCopyBox, op.Put: verbPut, op.Get: verbGet, op.Signal: verbSignal, op.Wait: verbWait, op.Send: verbSend, op.Recv: verbRecv,
 	op.Reduce: verbReduce, op.Fill: verbFill, op.Verify: verbVerify, op.Digest: verbDigest,
 	op.EventRecord: verbEventRecord, op.EventWait: verbEventWait, op.Gemm: verbGemm,
 }

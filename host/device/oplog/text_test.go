@@ -31,6 +31,7 @@ export x1.1+0:4096 <- b1+0 4096
 import b3 <- r2 x1.1+0:4096
 collective c1 all_gather f32 sum 4194304 slice 65536 ranks 8 group 0 "ring"
 copy s1 b1+0 <- b1+2048 1024
+copy_box s1 b1+0 by 8 64 <- b1+2048 by 16 0 of 2 4 8 c1 k2
 put s1 b3+4096 <- b1+0 65536 c1
 put s1 b3+4096 <- b1+0 65536 c1 k2 l3 f1 t5 m6 @"main.(*gather).step"
 get s1 b1+0 <- b3+0 64 c1
@@ -77,6 +78,7 @@ export x1.1+0:65536 <- b1+0 65536
 import b2 <- r{(r+1)} x1.1+0:65536
 put s1 b2+{4096*r} <- b1+{128+4096*(r+3)} 4096 c1 k{(r+7)}
 signal s1 r{7-(r+6)} slot {r} = {18446744073709551615+r}
+copy_box s1 b1+{128*r} by 16 0 <- b1+0 by {16+16*r} 0 of 1 {1+r} 16
 sync s1
 end
 `

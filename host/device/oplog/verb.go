@@ -28,6 +28,7 @@ const (
 	verbBarrierLate
 	verbSeen
 	verbCopy
+	verbCopyBox
 	verbPut
 	verbGet
 	verbSignal
@@ -137,6 +138,7 @@ var phrases = [verbCount]phrase{
 	verbBarrierLate:   {name: "barrier_late"},
 	verbSeen:          {name: "seen", parts: []part{is(peer), lit("slot"), is(number32), lit(">="), is(value)}},
 	verbCopy:          {"copy", op.Copy, transfer},
+	verbCopyBox:       {"copy_box", op.CopyBox, box},
 	verbPut:           {"put", op.Put, transfer},
 	verbGet:           {"get", op.Get, transfer},
 	verbSignal:        {"signal", op.Signal, []part{used(streamLetter), is(peer), lit("slot"), is(number32), lit("="), is(value), is(term)}},
@@ -161,6 +163,7 @@ var phrases = [verbCount]phrase{
 // What several verbs have in common.
 var (
 	transfer  = []part{used(streamLetter), is(view), lit("<-"), is(view), is(number), is(term)}
+	box       = []part{used(streamLetter), is(view), lit("by"), is(number), is(number), lit("<-"), is(view), lit("by"), is(number), is(number), lit("of"), is(number), is(number), is(number), is(term)}
 	message   = []part{used(streamLetter), is(peer), is(view), is(number), lit("channel"), is(number32), is(term)}
 	pattern   = []part{used(streamLetter), is(view), is(number), is(dtype), lit("seed"), is(value), lit("at"), is(number), is(term)}
 	callParts = []part{is(collective), is(dtype), is(redOp), lit("root"), is(number32), lit("count"), is(number),
