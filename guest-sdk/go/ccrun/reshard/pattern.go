@@ -70,6 +70,11 @@ func (m *Move) check() error {
 	if err := m.Source.Check(len(m.Tensor.Shape)); err != nil {
 		return fmt.Errorf("source %w", err)
 	}
+	for i, p := range m.Source.Placements {
+		if p.Kind == Partial && p.Red == ccrun.Avg && m.Source.Mesh.Dims[i] > 1 {
+			return fmt.Errorf("source layout %s: parts are added one after the other, which makes no average; use P(sum), and divide", m.Source)
+		}
+	}
 	if err := m.Target.Check(len(m.Tensor.Shape)); err != nil {
 		return fmt.Errorf("target %w", err)
 	}

@@ -197,6 +197,7 @@ func TestRefusals(t *testing.T) {
 			m.Source.Mesh = reshard.NewMesh(0, 2, 2)
 			m.Source.Placements = reshard.Placements{{Kind: reshard.Partial}, {Kind: reshard.Partial, Red: ccrun.Max}}
 		}, "partial by P(sum) and by P(max) at a time"},
+		{func(m *reshard.Move, _ *reshard.Options) { m.Source = layout(t, "4:P(avg)") }, "source layout 4:P(avg): parts are added one after the other, which makes no average"},
 		{func(m *reshard.Move, _ *reshard.Options) { m.Source.Placements = reshard.Placements{{Kind: 7}} }, "unknown placement 7"},
 		{func(m *reshard.Move, _ *reshard.Options) {
 			m.Source.Placements = reshard.Placements{{Kind: reshard.Partial, Red: 9}}
