@@ -73,8 +73,8 @@ type PipelineOptions struct {
 //
 //go:noinline
 func (w *World) NewPipeline(o PipelineOptions) (*Pipeline, error) {
-	if len(o.Name) >= 64 {
-		return nil, &Error{Call: "pipeline_create", Errno: ErrInvalid, Text: "the name has more than 63 bytes"}
+	if text := o.check(); text != "" {
+		return nil, &Error{Call: "pipeline_create", Errno: ErrInvalid, Text: text}
 	}
 	p := &Pipeline{world: w, lists: map[string]uint32{}, admit: o.Admit, order: o.Order}
 	p.params = raw.Pipeline{
@@ -97,6 +97,22 @@ func (w *World) NewPipeline(o PipelineOptions) (*Pipeline, error) {
 		return nil, err
 	}
 	return p, nil
+}
+
+// check says what the host cannot be asked for.
+func (o *PipelineOptions) check() string {
+	for _, n := range [...]int{o.MaxBuckets, o.MaxInFlight, o.Window, o.FirstSlot, o.FirstChannel, o.Channels} {
+		if !fits(n, 1<<31-1) {
+			return "a limit, a slot or a channel is negative or too large"
+		}
+	}
+	switch {
+	case o.BucketBytes < 0 || o.MaxBytes < 0:
+		return "a negative number of bytes"
+	case len(o.Name) >= 64:
+		return "the name has more than 63 bytes"
+	}
+	return ""
 }
 
 // Handle is the pipeline's handle, for package raw.

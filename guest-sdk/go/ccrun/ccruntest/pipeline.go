@@ -48,7 +48,7 @@ type bucket struct {
 
 // conveyor is what the ranks of a pipeline share.
 type conveyor struct {
-	members []*pipeline // by rank, nil where it is not made yet
+	members []*pipeline   // by rank, nil where it is not made yet
 	votes   [][]*pipeline // by agreement and rank
 	moved   [][]bool      // by run and bucket
 }
@@ -57,6 +57,8 @@ func (r *rank) PipelineCreate(params *raw.Pipeline, handle *uint64) raw.Errno {
 	defer r.lock()()
 	o := *params
 	switch {
+	case int64(o.MaxBytes) < 0 || int64(o.BucketBytes) < 0:
+		return r.fail(raw.ErrnoInvalid, "a negative size")
 	case o.Policy > raw.AdmissionScripted, o.Oversize > raw.OversizeRefuse, o.Publish > raw.PublishInOrder, o.Flags > 3:
 		return r.fail(raw.ErrnoInvalid, "no such policy, oversize rule, publish rule or flag")
 	case o.Policy == raw.AdmissionWindowed && o.Window == 0:
@@ -139,24 +141,34 @@ func (p *pipeline) read(e *entry) raw.Errno {
 		return r.fail(raw.ErrnoInvalid, "no such operator for parts, or no such transport")
 	case e.Planes == 0 || e.Rows == 0 || e.RowBytes == 0:
 		return r.fail(raw.ErrnoInvalid, "its box is empty")
+	case e.Dtype > raw.DtypeF64:
+		return r.fail(raw.ErrnoInvalid, "no such type")
+	case len(e.parts) > 0 && e.RowBytes%uint64(numbers[e.Dtype].size) != 0:
+		return r.fail(raw.ErrnoInvalid, "its rows are not whole elements")
 	}
 	if errno := r.peer(e.Source); errno != raw.OK {
 		return errno
 	}
-	if errno := r.elements(uint32(e.Dtype), e.RowBytes, 0); errno != raw.OK {
-		return errno
-	}
-	me := uint32(r.number)
+	return p.readPlaces(e)
+}
+
+// readPlaces checks where an entry's box lies on this rank.
+func (p *pipeline) readPlaces(e *entry) raw.Errno {
+	me := uint32(p.rank.number)
 	if e.Source == me || slices.Contains(e.parts, me) {
 		if _, errno := p.rows(e, e.from()); errno != raw.OK {
 			return errno
 		}
 	}
-	if slices.Contains(e.destinations, me) {
-		_, errno := p.rows(e, e.to())
-		return errno
+	if !slices.Contains(e.destinations, me) {
+		return raw.OK
 	}
-	return raw.OK
+	to := e.to()
+	if !nested(e.RowBytes, e.Rows, to.row, e.Planes, to.plane) {
+		return p.rank.fail(raw.ErrnoInvalid, "its rows overlap where they are written")
+	}
+	_, errno := p.rows(e, to)
+	return errno
 }
 
 func ascending(ranks []uint32) bool {
@@ -175,18 +187,21 @@ func (r *rank) PipelineBuild(handle uint64, plan *raw.PipelinePlan) raw.Errno {
 		return errno
 	}
 	channels := p.join()
-	p.built = true
 	*plan = raw.PipelinePlan{Entries: uint32(len(p.entries)), Buckets: uint32(len(p.buckets)), Channels: uint32(channels), Hash: p.hash()}
 	mine := map[int]bool{}
 	for _, b := range p.buckets {
 		plan.Bytes += b.bytes
 		if p.has(b, uint32(r.number)) {
+			if p.params.Oversize == raw.OversizeRefuse && p.params.MaxBytes > 0 && b.bytes > p.params.MaxBytes {
+				return r.fail(raw.ErrnoInvalid, "a bucket has more bytes than the budget")
+			}
 			plan.Mine++
 			plan.Largest = max(plan.Largest, b.bytes)
 			mine[b.channel] = true
 		}
 	}
 	plan.MyChannels = uint32(len(mine))
+	p.built = true
 	return raw.OK
 }
 

@@ -20,14 +20,18 @@ func (e *entry) bytes() uint64 { return e.Planes * e.Rows * e.RowBytes }
 
 // rows are the rows of an entry's box in this rank's memory.
 func (p *pipeline) rows(e *entry, at place) ([][]byte, raw.Errno) {
+	if b := p.rank.buffers[at.buffer]; b != nil && !b.own {
+		return nil, p.rank.fail(raw.ErrnoInvalid, "a peer's buffer")
+	}
+	box := raw.Box{Planes: e.Planes, Rows: e.Rows, RowBytes: e.RowBytes}
+	whole, errno := p.rank.region(at.buffer, at.offset, boxSpan(&box, at.row, at.plane))
+	if errno != raw.OK {
+		return nil, errno
+	}
 	var rows [][]byte
-	for i := range e.Planes {
-		for j := range e.Rows {
-			b, errno := p.rank.region(at.buffer, at.offset+i*at.plane+j*at.row, e.RowBytes)
-			if errno != raw.OK {
-				return nil, errno
-			}
-			rows = append(rows, b)
+	for plane := range e.Planes {
+		for row := range e.Rows {
+			rows = append(rows, whole[plane*at.plane+row*at.row:][:e.RowBytes])
 		}
 	}
 	return rows, raw.OK
@@ -68,7 +72,8 @@ func (p *pipeline) difference(q *pipeline) string {
 		}
 	}
 	a, b := p.params, q.params
-	if a.BucketBytes != b.BucketBytes || a.Policy != b.Policy || a.Publish != b.Publish || a.Flags != b.Flags {
+	if a.BucketBytes != b.BucketBytes || a.Policy != b.Policy || a.Publish != b.Publish || a.Flags != b.Flags ||
+		a.FirstSlot != b.FirstSlot || a.FirstChannel != b.FirstChannel || a.Channels != b.Channels {
 		return fmt.Sprintf("%s and %s have made the pipeline differently", here, there)
 	}
 	if !slices.Equal(p.order, q.order) {
@@ -111,12 +116,17 @@ func (r *rank) PipelineStart(handle uint64, streams *uint64, streamsLen uint32) 
 	if errno != raw.OK {
 		return errno
 	}
-	for _, stream := range listAt(streams, streamsLen) {
+	for i, stream := range listAt(streams, streamsLen) {
 		if _, errno := find(r, r.streams, stream); errno != raw.OK {
 			return errno
 		}
+		if slices.Contains(listAt(streams, uint32(i)), stream) {
+			return r.fail(raw.ErrnoInvalid, "a stream twice")
+		}
 	}
 	switch {
+	case r.sharesSlots(p):
+		return r.fail(raw.ErrnoInvalid, "another pipeline under way has its signal slots")
 	case streamsLen == 0:
 		return r.fail(raw.ErrnoInvalid, "no streams")
 	case !p.agreed || p.underWay():
@@ -131,6 +141,16 @@ func (r *rank) PipelineStart(handle uint64, streams *uint64, streamsLen uint32) 
 	p.shared().advance(p.runs)
 	r.world.changed.Broadcast()
 	return raw.OK
+}
+
+// sharesSlots reports whether another pipeline of the rank is in the way.
+func (r *rank) sharesSlots(p *pipeline) bool {
+	for _, q := range r.pipelines {
+		if q != p && q.underWay() && q.params.FirstSlot < p.params.FirstSlot+4 && p.params.FirstSlot < q.params.FirstSlot+4 {
+			return true
+		}
+	}
+	return false
 }
 
 // moved says which buckets of this rank's run have been.
