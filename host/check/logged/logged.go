@@ -94,6 +94,7 @@ type common struct {
 	comms     map[string]comm
 	members   int // of these
 	textBytes int // that were read
+	boxRows   int64
 }
 
 // comm is a communicator as a line gives it.
