@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"encoding/binary"
+	"slices"
 	"testing"
 	"testing/quick"
 
@@ -34,6 +35,25 @@ func (b *bytesOf) ranks() []int32 {
 	return list
 }
 
+// tidy makes an entry one that can be planned among so many ranks.
+func (e *Entry) tidy(ranks int) {
+	ranks = max(1, ranks)
+	list := func(ranksOf []int32) []int32 {
+		for i, r := range ranksOf {
+			ranksOf[i] = int32(uint32(r) % uint32(ranks))
+		}
+		slices.Sort(ranksOf)
+		return slices.Compact(ranksOf)
+	}
+	e.Source = int32(uint32(e.Source) % uint32(ranks))
+	e.Destinations = list(append(e.Destinations, e.Source+1))
+	if len(e.Parts) > 0 {
+		e.Parts = list(append(e.Parts, e.Source))
+	}
+	e.Type, e.Red, e.Transport = op.Dtype(e.Type%7), op.RedOp(e.Red%4), e.Transport%3
+	e.Planes, e.Rows, e.RowBytes = 1+e.Planes&7, 1+e.Rows&7, 8*(1+e.RowBytes&0xffff)
+}
+
 // FuzzBuild gives any entries to Build: it refuses, or the plan agrees with the
 // naive one and all ranks' tasks fit.
 func FuzzBuild(f *testing.F) {
@@ -47,6 +67,9 @@ func FuzzBuild(f *testing.F) {
 			e := Entry{Source: int32(int8(b.byte())), Destinations: b.ranks(), Parts: b.ranks()}
 			e.Type, e.Red, e.Transport, e.Cell = op.Dtype(b.byte()), op.RedOp(b.byte()), Transport(b.byte()), uint32(b.byte())
 			e.Planes, e.Rows, e.RowBytes = int64(int8(b.byte())), int64(int8(b.byte())), b.long()
+			if e.Cell%4 != 0 { // or few would be taken
+				e.tidy(ranks)
+			}
 			entries = append(entries, e)
 		}
 		p, err := Build(ranks, entries, bucketBytes)

@@ -6,7 +6,7 @@ import (
 )
 
 // Hash is of all that ranks must agree on: how many there are, their entries,
-// which bucket each of these is in, and the order of buckets.
+// which of these share a bucket, and the order of buckets.
 func (p *Plan) Hash() uint64 {
 	h := digest(0).add(uint64(p.Ranks)).add(uint64(len(p.Entries)))
 	for i := range p.Entries {
@@ -15,14 +15,14 @@ func (p *Plan) Hash() uint64 {
 	return uint64(h)
 }
 
-// EntryHash is of one entry, its bucket, and the place of that: ranks whose
-// plans differ find the first entry by it that does.
+// EntryHash is of one entry and its bucket's place, which no other bucket has:
+// ranks whose plans differ find the first entry by it that does.
 func (p *Plan) EntryHash(i int) uint64 {
-	e, bucket := &p.Entries[i], p.bucketOf[i]
+	e := &p.Entries[i]
 	h := digest(0).add(uint64(e.Source)).ranks(e.Destinations).ranks(e.Parts)
 	h = h.add(uint64(e.Type)).add(uint64(e.Red)).add(uint64(e.Transport)).add(uint64(e.Tensor)).add(uint64(e.Cell))
 	h = h.add(uint64(e.Planes)).add(uint64(e.Rows)).add(uint64(e.RowBytes))
-	return uint64(h.add(uint64(bucket)).add(uint64(p.Buckets[bucket].Place)))
+	return uint64(h.add(uint64(p.Buckets[p.bucketOf[i]].Place)))
 }
 
 // digest mixes numbers in one after the other.
