@@ -16,6 +16,32 @@ func boxed(shape *op.BoxShape) *extra {
 	return &b.extra
 }
 
+// touchBox notes what a rank reads or writes of a box, and gives how much of it
+// its core has to fetch. Where there are more rows than an allocation has parts,
+// hardly a part lies between two of them: then planes, or all, are taken for runs
+// of bytes.
+func (m *cores) touchBox(rank int, p place, b *op.BoxShape, row, plane int64, note func(l *lines, off, bytes int64, core int)) int64 {
+	bytes := b.Bytes()
+	if bytes == 0 {
+		return 0
+	}
+	rows, run := b.Rows, b.RowBytes
+	if b.Planes*rows > partsMax {
+		rows, run = 1, run+row*(rows-1)
+	}
+	planes := b.Planes
+	if planes > partsMax {
+		planes, run = 1, run+plane*(planes-1)
+	}
+	missing := int64(0)
+	for i := range planes {
+		for j := range rows {
+			missing += m.touch(rank, place{p.buf, p.off + i*plane + j*row}, run, note)
+		}
+	}
+	return int64(float64(missing) / float64(planes*rows*run) * float64(bytes))
+}
+
 // applyBox copies a box between buffers that both have bytes.
 func (d *Device) applyBox(t *task) {
 	if t.dst.buf.owner.phantom() || haunted(t.dst, t.src) {

@@ -148,8 +148,10 @@ func (g *gpus) demand(d *demand, rank int, t *task) {
 	switch t.kind {
 	case op.Put:
 		g.transfer(d, rank, t.dst.buf.rank(), t.bytes)
-	case op.Get, op.Copy, op.CopyBox, op.Recv:
+	case op.Get, op.Copy, op.Recv:
 		g.transfer(d, t.src.buf.rank(), rank, t.bytes)
+	case op.CopyBox:
+		g.copyBox(d, rank, t)
 	case op.Reduce:
 		g.reduce(d, rank, t)
 	case op.Signal:
@@ -202,6 +204,17 @@ func (g *gpus) transfer(d *demand, from, to int, bytes int64) {
 	}
 	g.path(d, from, to, bytes, 0)
 	d.copies = true
+}
+
+// copyBox is a copy whose rows, where they are short, are passed over as if they
+// were longer: a made-up rule, which was compared with no GPU.
+func (g *gpus) copyBox(d *demand, rank int, t *task) {
+	d.alpha = g.copy
+	bytes := 2 * float64(t.bytes)
+	if row := float64(t.extra.box.RowBytes); row > 0 && row < g.preset.Memory.Row {
+		bytes *= g.preset.Memory.Row / row
+	}
+	g.local(d, rank, bytes)
 }
 
 // gemmSeconds is a roofline: the operations at the rate that products of this

@@ -34,6 +34,12 @@ func newHaunted(r *rank) *haunted {
 	return h
 }
 
+// columns is a copy of so many rows of a matrix's first bytes.
+func columns(dst, src op.View, rows int64) op.Op {
+	b := op.BoxShape{Planes: 1, Rows: rows, RowBytes: 100, DstRow: 100, SrcRow: 1000}
+	return op.Op{Kind: op.CopyBox, Peer: -1, Dst: dst, Src: src, Bytes: b.Bytes(), Box: &b}
+}
+
 // TestPhantoms has rank 0 carry one operation out and says which of the two
 // ranks' real buffers are none afterwards.
 func TestPhantoms(t *testing.T) {
@@ -49,6 +55,10 @@ func TestPhantoms(t *testing.T) {
 		want [2]bool
 	}{
 		{"copy", func(h *haunted) op.Op { return move(op.Copy, view(h.real, 0), view(h.phantom, 0), n) }, [2]bool{true, false}},
+		{"box", func(h *haunted) op.Op { return columns(view(h.real, 0), view(h.phantom, 0), 4) }, [2]bool{true, false}},
+		{"empty box", func(h *haunted) op.Op { return columns(view(h.real, 0), view(h.phantom, 0), 0) }, [2]bool{}},
+		{"box to a phantom", func(h *haunted) op.Op { return columns(view(h.phantom, 0), view(h.real, 0), 4) }, [2]bool{}},
+		{"box of data", func(h *haunted) op.Op { return columns(view(h.real, 0), view(h.real, n), 4) }, [2]bool{}},
 		{"copy nothing", func(h *haunted) op.Op { return move(op.Copy, view(h.real, 0), view(h.phantom, 0), 0) }, [2]bool{}},
 		{"copy to a phantom", func(h *haunted) op.Op { return move(op.Copy, view(h.phantom, 0), view(h.real, 0), n) }, [2]bool{}},
 		{"put", func(h *haunted) op.Op { return move(op.Put, view(h.others, 0), view(h.phantom, 0), n) }, [2]bool{false, true}},

@@ -35,6 +35,7 @@ var nodeKeys = []key{
 	{name: "node.nics", unit: count, machines: onGPU, least: 1, greatest: 4096, doc: "NICs of a node, which its GPUs share evenly", at: func(p *Preset) any { return &p.Node.NICs }},
 	{name: "memory.size", unit: size, machines: onGPU, optional: onCores, greatest: 1 << 50, doc: "memory of one GPU, or of one rank on cpu; 0 for no limit", at: func(p *Preset) any { return &p.Memory.Bytes }},
 	{name: "memory.bandwidth", unit: rate, machines: onGPU, least: 1e6, greatest: 1e15, doc: "rate at which one pass reads or writes the memory", at: func(p *Preset) any { return &p.Memory.Bandwidth }},
+	{name: "memory.row", unit: size, optional: onGPU, greatest: 1 << 20, doc: "a copy of a box gets memory.bandwidth if its rows have so many bytes, and as much less as they have fewer; 0: always", at: func(p *Preset) any { return &p.Memory.Row }},
 	{name: "host.call", unit: duration, machines: onAll, greatest: 1, doc: "what handing one operation over costs the rank's own thread", at: func(p *Preset) any { return &p.Host.Call }},
 	{name: "host.wake", unit: duration, machines: onAll, greatest: 1, doc: "from the end of what the rank's thread waits for to its going on", at: func(p *Preset) any { return &p.Host.Wake }},
 	{name: "launch.kernel", unit: duration, machines: onGPU, greatest: 1, doc: "from a kernel's turn in its stream to its first byte", at: func(p *Preset) any { return &p.Launch.Kernel }},

@@ -66,6 +66,7 @@ type Node struct {
 type Memory struct {
 	Bytes     int64
 	Bandwidth float64 // of one pass over it, read or written
+	Row       float64 // bytes of a box's row from which on a copy of it gets that
 }
 
 // Host is what calls cost the rank's own thread.
