@@ -126,6 +126,7 @@ func (r *pipeRun) release(task int32) {
 // failed.
 func (r *pipeRun) laneReached(l *lane) error {
 	task := l.task
+	l.busy = false
 	if err := l.event.Sync(0); err != nil {
 		if errors.Is(err, device.ErrAborted) {
 			return err
@@ -201,6 +202,7 @@ func (r *pipeRun) progress() string {
 // status writes the pipeline_status structure.
 func (r *pipeRun) status(b []byte) error {
 	s := r.pipe.machine.Status()
+	r.told = s
 	clear(b[:abi.PipelineStatusBytes])
 	for n, v := range [...]int{s.Mine, s.Admitted, s.Finished, s.Next, s.Published, int(s.Stalled), int(word(s.Done))} {
 		put32(b[4*n:], uint32(v))

@@ -42,6 +42,7 @@ func (m *movement) submit(o *op.Op, step uint16, message int) error {
 
 // record marks the end of what was submitted.
 func (m *movement) record() error {
+	m.lane.busy = true
 	m.op = op.Op{Kind: op.EventRecord, Peer: -1, Event: m.lane.event}
 	return m.lane.stream.Submit(&m.op)
 }

@@ -48,6 +48,7 @@ type lane struct {
 	event   device.Event
 	task    int32 // -1 if none
 	landing bool  // what comes is being written to where it belongs
+	busy    bool  // its event is yet to come
 	buffer  op.Buffer
 	ops     int
 	sums    sums
@@ -357,7 +358,7 @@ func (r *pipeRun) wait(timeout time.Duration) (moved bool, err error) {
 func (r *pipeRun) setPoints() {
 	r.points, r.reach = r.points[:0], r.reach[:0]
 	for i := range r.lanes {
-		if r.lanes[i].task >= 0 {
+		if r.lanes[i].busy {
 			r.addPoint(device.Point{Event: r.lanes[i].event}, pipeline.Event{Kind: pipeline.Arrived, Task: int32(i)})
 		}
 	}
