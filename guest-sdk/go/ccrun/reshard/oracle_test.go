@@ -167,6 +167,9 @@ func (o *oracle) check() {
 // verify carries a plan out and checks all that it promises.
 func verify(t *testing.T, p *reshard.Plan) {
 	t.Helper()
+	if len(p.Entries) != cap(p.Entries) {
+		t.Fatalf("%d entries, and room for %d: they were not counted right before", len(p.Entries), cap(p.Entries))
+	}
 	oracles := make([]*oracle, len(p.Moves))
 	for i, m := range p.Moves {
 		oracles[i] = newOracle(t, m)

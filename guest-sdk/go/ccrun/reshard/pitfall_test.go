@@ -181,6 +181,58 @@ func TestNearSources(t *testing.T) {
 	}
 }
 
+// TestWhoAddsUp: a destination, else who is on its node, else who has had least
+// to do, which adding up what stays is, too.
+func TestWhoAddsUp(t *testing.T) {
+	var moves []reshard.Move
+	for _, m := range []struct{ source, target string }{
+		{"3@1,4,8:P(sum)", "2@3,4:R"}, {"3@1,4,8:P(sum)", "1@5:R"}, {"3@1,4,8:P(sum)", "1@1:R"}, {"3@1,4,8:P(sum)", "1@12:R"}, {"2@1,2:P(sum)", "1@12:R"},
+	} {
+		moves = append(moves, move(t, "f32[1]", m.source, m.target)...)
+	}
+	p := mustPlan(t, moves, reshard.Options{RanksPerNode: 4})
+	verify(t, p)
+	var adders []int
+	for i := range p.Entries {
+		adders = append(adders, p.Entries[i].Source)
+	}
+	if want := []int{4, 4, 1, 8, 2}; !slices.Equal(adders, want) {
+		t.Errorf("ranks %v add up, want %v", adders, want)
+	}
+}
+
+// TestPatternsAreToldApart: what a plan knows of a tensor it does not take for
+// one that differs in one thing only.
+func TestPatternsAreToldApart(t *testing.T) {
+	alone := move(t, "f32[4x4]", "2x2:S0,P(sum)", "2x2:S0,R")
+	var all []reshard.Move
+	for _, m := range []struct{ shape, source, target string }{
+		{"f32[4x4]", "2x2:S0,P(sum)", "2x2:S0,R"},
+		{"f64[4x4]", "2x2:S0,P(sum)", "2x2:S0,R"},
+		{"f32[4x6]", "2x2:S0,P(sum)", "2x2:S0,R"},
+		{"f32[4x4x1]", "2x2:S0,P(sum)", "2x2:S0,R"},
+		{"f32[4x4]", "2x2:S1,P(sum)", "2x2:S0,R"},
+		{"f32[4x4]", "2x2:S0,R", "2x2:S0,R"},
+		{"f32[4x4]", "2x2@1:S0,P(sum)", "2x2:S0,R"},
+		{"f32[4x4]", "2x2@3,2,1,0:S0,P(sum)", "2x2:S0,R"},
+		{"f32[4x4]", "1x4:S0,P(sum)", "2x2:S0,R"},
+		{"f32[4x4]", "2x2:S0,P(sum)", "2x2:R,S0"},
+		{"f32[4x4]", "2x2:S0,P(sum)", "4:S0"},
+		{"f32[4x4]", "2x2:S0,P(max)", "2x2:S0,R"},
+	} {
+		all = append(all, alone[0])
+		all = append(all, move(t, m.shape, m.source, m.target)...)
+	}
+	last := len(all) - 1
+	all[last].Source.Placements[1].Red = ccrun.Sum // the oracle knows sums only
+	verify(t, mustPlan(t, all, reshard.Options{}))
+	all[last].Source.Placements[1].Red = ccrun.Max
+	p := mustPlan(t, all, reshard.Options{})
+	if e := &p.Entries[len(p.Entries)-1]; e.Red != ccrun.Max || p.Entries[0].Red != ccrun.Sum {
+		t.Errorf("reduction %d of the last entry, %d of the first", e.Red, p.Entries[0].Red)
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	good := move(t, "f32[4x4]", "4:S0", "4:R")[0]
 	for _, c := range []struct {
