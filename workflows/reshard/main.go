@@ -33,7 +33,7 @@ func run(world *ccrun.World, args []string, out, aside io.Writer) error {
 	if world.Rank() != 0 {
 		out, aside = io.Discard, io.Discard // what rank 0 says is enough
 	}
-	o, err := parse(args, world.Size(), aside)
+	o, err := parse(args, world.Size(), out)
 	if err != nil {
 		return err
 	}

@@ -105,19 +105,19 @@ func (b *budget) of(peak int64) int64 {
 	return max(1, peak/b.all*b.part+peak%b.all*b.part/b.all)
 }
 
-// newOptions are the defaults for so many ranks.
-func newOptions(ranks int) *options {
+// newOptions are the defaults.
+func newOptions() *options {
 	o := &options{
-		from: fmt.Sprintf("%d:S0", ranks), to: fmt.Sprintf("%d:S1", ranks), scale: 1,
+		scale:  1,
 		budget: budget{part: 1, all: 4}, mode: "all", fan: "whole", packing: "packed", iters: 5, warmup: 1, verify: "last",
 	}
-	o.setting = setting{name: "pipelined", bucket: 1 << 20, inFlight: 2, policy: "all-at-once", window: 4, publish: "at-once", order: "turns"}
+	o.setting = setting{name: "pipelined", bucket: 512 << 10, inFlight: 2, policy: "all-at-once", window: 4, publish: "at-once", order: "turns"}
 	return o
 }
 
 func (o *options) register(flags *flag.FlagSet) {
-	flags.StringVar(&o.from, "from", o.from, "layout that the tensors have: mesh:placements (2x8:S0,R or 8@8:P(sum)); of a model also dp=2,tp=8 and the like")
-	flags.StringVar(&o.to, "to", o.to, "layout that they are to have")
+	flags.StringVar(&o.from, "from", "", "`layout` that the tensors have: mesh:placements such as 2x8:S0,R or 8@8:P(sum); of a model, fsdp=2,tp=8 and the like (default N:S0 or fsdp=N)")
+	flags.StringVar(&o.to, "to", "", "`layout` that they are to have (default N:S1 or tp=N)")
 	flags.Var(&o.tensors, "tensor", "`shape:type[:count]` of a tensor, or so many: 1000x777:f32 (repeatable; default 512x512:f32:64)")
 	flags.StringVar(&o.model, "model", "", "the tensors of a `model` instead: llama3-8b or qwen3-moe-30b")
 	flags.IntVar(&o.scale, "scale", o.scale, "make the dimensions of the model's tensors so many times smaller")
@@ -131,7 +131,7 @@ func (o *options) register(flags *flag.FlagSet) {
 	flags.StringVar(&o.mode, "mode", o.mode, "serial, pipelined, budget, or all three to compare them")
 	flags.StringVar(&o.policy, "policy", o.policy, "admit buckets all-at-once, windowed, serialized, by credits, or scripted (see script.go)")
 	flags.IntVar(&o.window, "window", o.window, "buckets of a window, of the policies windowed and scripted")
-	flags.StringVar(&o.order, "order", o.order, "order of the buckets: turns (of the channels), formed, or largest first")
+	flags.StringVar(&o.order, "order", o.order, "order of the buckets: turns (of the channels), formed, largest (first), or matched (see script.go)")
 	flags.StringVar(&o.publish, "publish", o.publish, "write what has arrived at-once or in-order")
 	flags.StringVar(&o.packing, "transport", o.packing, "packed, chain or scattered")
 	flags.BoolVar(&o.checksum, "checksum", false, "compare digests of each bucket")
@@ -144,7 +144,7 @@ func (o *options) register(flags *flag.FlagSet) {
 }
 
 func parse(args []string, ranks int, out io.Writer) (*options, error) {
-	o := newOptions(ranks)
+	o := newOptions()
 	flags := flag.NewFlagSet("reshard", flag.ContinueOnError)
 	flags.SetOutput(out)
 	o.register(flags)
@@ -160,6 +160,7 @@ func parse(args []string, ranks int, out io.Writer) (*options, error) {
 			o.tensors = list{"512x512:f32:16"} // to each rank
 		}
 	}
+	o.lay(ranks)
 	if err := o.checkNumbers(); err != nil {
 		return nil, err
 	}
@@ -170,6 +171,21 @@ func parse(args []string, ranks int, out io.Writer) (*options, error) {
 		return nil, fmt.Errorf("-sweep channels -model %s: it sends tensors of -tensor to each rank", o.model)
 	}
 	return o, o.sweep.check(ranks)
+}
+
+// lay sets the layouts that are not given: all ranks have rows and are to have
+// columns, or, of a model, what is trained is to be served.
+func (o *options) lay(ranks int) {
+	from, to := "%d:S0", "%d:S1"
+	if o.model != "" {
+		from, to = "fsdp=%d", "tp=%d"
+	}
+	if o.from == "" {
+		o.from = fmt.Sprintf(from, ranks)
+	}
+	if o.to == "" {
+		o.to = fmt.Sprintf(to, ranks)
+	}
 }
 
 func (o *options) checkNumbers() error {
@@ -198,7 +214,7 @@ func (o *options) checkWords() error {
 	}{
 		{"mode", o.mode, []string{"all", "serial", "pipelined", "budget"}},
 		{"policy", o.policy, policies},
-		{"order", o.order, []string{"turns", "formed", "largest"}},
+		{"order", o.order, []string{"turns", "formed", "largest", "matched"}},
 		{"publish", o.publish, []string{"at-once", "in-order"}},
 		{"transport", o.packing, transports},
 		{"fan", o.fan, fans},

@@ -98,6 +98,9 @@ func (s *site) introduce(out io.Writer, j *job) {
 		what = fmt.Sprintf("%s, %s", s.model, what)
 	}
 	summary := j.plan.Summary()
+	if s.scale > 1 {
+		what += fmt.Sprintf(", each dimension a %d-th", s.scale)
+	}
 	fmt.Fprintf(out, "reshard: %d ranks, %s, %s, %s\n", s.world.Size(), what, shortBytes(j.bytes), s.where())
 	fmt.Fprintf(out, "reshard: %d entries: %d stay, %d go to one rank, %d to several, %d are added up; %s between ranks\n",
 		len(j.plan.Entries), summary.Entries[0], summary.Entries[1], summary.Entries[2], summary.Entries[3], shortBytes(summary.Wire))

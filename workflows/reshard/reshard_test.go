@@ -36,7 +36,7 @@ func TestEveryByteArrives(t *testing.T) {
 		{4, "-from 4:P(sum) -to 4:S0 -tensor 13x5:f32"},
 		{4, "-from 2x2:S0,P(max) -to 2x2:S1,R -tensor 9x8:bf16 -publish in-order -checksum"},
 		{3, "-policy windowed -window 2 -order largest"},
-		{3, "-policy credits -order formed -max-buckets 2"},
+		{3, "-policy credits -order matched -max-buckets 2"},
 		{3, "-policy scripted -window 3"},
 		{3, "-policy serialized -verify all"},
 	} {
@@ -275,7 +275,7 @@ func TestBadFlags(t *testing.T) {
 	for args, want := range map[string]string{
 		"-tensor 2x2":                      "-tensor 2x2: want shape and type, such as 1000x777:f32",
 		"-tensor 2x0:u8":                   `-tensor 2x0:u8: "0" is not a dimension, or there are too many elements`,
-		"-tensor 2:f8":                     "-tensor 2:f8: the type is none of u8, i32, i64, f16, bf16, f32, f64",
+		"-tensor 2:f8":                     "-tensor 2:f8: element type \"f8\" is none of u8 i32 i64 f16 bf16 f32 f64",
 		"-tensor 2:u8:0":                   "-tensor 2:u8:0: want 1 to 1048576 of them",
 		"-tensor 9999999999999999x9999:u8": `-tensor 9999999999999999x9999:u8: "9999999999999999" is not a dimension, or there are too many elements`,
 	} {
@@ -321,6 +321,10 @@ func TestOrders(t *testing.T) {
 	}
 	if got := largest(buckets); !slices.Equal(got, []int{1, 3, 0, 2}) {
 		t.Errorf("largest: %v", got)
+	}
+	routes := []ccrun.Bucket{{Source: 0, Destination: 1}, {Source: 0, Destination: 2}, {Source: 1, Destination: 2}, {Source: 1, Destination: 0}, {Source: 2, Destination: 0}}
+	if got := matched(routes); !slices.Equal(got, []int{0, 2, 4, 1, 3}) {
+		t.Errorf("matched: %v", got)
 	}
 	admit := inRounds(4)
 	for published, want := range map[int]int{0: 4, 3: 4, 4: 8, 9: 12} {

@@ -14,6 +14,8 @@ func (how *setting) script(o *ccrun.PipelineOptions) {
 		o.Order = formed
 	case "largest":
 		o.Order = largest
+	case "matched":
+		o.Order = matched
 	}
 	if how.policy == "scripted" {
 		o.Admit = inRounds(how.window)
@@ -44,4 +46,26 @@ func largest(buckets []ccrun.Bucket) []int {
 // the one before have arrived on all ranks, not on this one only.
 func inRounds(window int) func(ccrun.PipelineStatus) int {
 	return func(s ccrun.PipelineStatus) int { return (s.Published/window + 1) * window }
+}
+
+// matched is rounds in which each rank gives to one other at most, and gets from
+// one: within a small budget no rank waits for one that is busy with others.
+func matched(buckets []ccrun.Bucket) []int {
+	type use struct {
+		rank, round int
+		gets        bool
+	}
+	taken := map[use]bool{}
+	rounds := make([]int, len(buckets))
+	for i, b := range buckets {
+		round := 0
+		for taken[use{b.Source, round, false}] || taken[use{b.Destination, round, true}] {
+			round++
+		}
+		taken[use{b.Source, round, false}], taken[use{b.Destination, round, true}] = true, true
+		rounds[i] = round
+	}
+	order := formed(buckets)
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rounds[a], rounds[b]) })
+	return order
 }

@@ -5,14 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ccrun/ccrun/guest-sdk/go/ccrun"
 	"github.com/ccrun/ccrun/guest-sdk/go/ccrun/reshard"
 )
-
-// dtypes are the names of types, at their number.
-var dtypes = []string{
-	ccrun.U8: "u8", ccrun.I32: "i32", ccrun.I64: "i64", ccrun.F16: "f16", ccrun.BF16: "bf16", ccrun.F32: "f32", ccrun.F64: "f64",
-}
 
 // parseTensors reads "1000x777:f32" or "512x512:f32:64".
 func parseTensors(text string) ([]reshard.Tensor, error) {
@@ -30,14 +24,12 @@ func parseTensors(text string) ([]reshard.Tensor, error) {
 		elements *= n
 		t.Shape = append(t.Shape, n)
 	}
-	dtype := number(dtypes, fields[1])
-	if dtype < 0 {
-		return nil, fmt.Errorf("-tensor %s: the type is none of %s", text, strings.Join(dtypes, ", "))
+	var err error
+	if t.Dtype, err = reshard.ParseDtype(fields[1]); err != nil {
+		return nil, fmt.Errorf("-tensor %s: %w", text, err)
 	}
-	t.Dtype = ccrun.Dtype(dtype)
 	count := 1
 	if len(fields) == 3 {
-		var err error
 		if count, err = strconv.Atoi(fields[2]); err != nil || count < 1 || count > tensorsMax {
 			return nil, fmt.Errorf("-tensor %s: want 1 to %d of them", text, tensorsMax)
 		}
