@@ -220,6 +220,18 @@ var deadlocks = []struct {
 		r.submit(s, wait(1, 0, 1), op.Op{Kind: op.EventRecord, Event: e})
 		return e.Sync(device.Forever)
 	}, 0, op.SyncEvent, -1},
+	{"any", func(r *rank) error {
+		s, e := r.stream(), r.event()
+		r.submit(s, wait(1, 0, 1), op.Op{Kind: op.EventRecord, Event: e})
+		_, err := r.WaitAny([]device.Point{{Event: e}, {Peer: 2, Slot: 8, Value: 3}}, device.Forever)
+		return err
+	}, 0, op.SyncAny, 2},
+	{"any event", func(r *rank) error {
+		s, e := r.stream(), r.event()
+		r.submit(s, wait(1, 0, 1), op.Op{Kind: op.EventRecord, Event: e})
+		_, err := r.WaitAny([]device.Point{{Event: e}}, device.Forever)
+		return err
+	}, 0, op.SyncAny, -1},
 	{"event wait", func(r *rank) error {
 		s, other, e := r.stream(), r.stream(), r.event()
 		r.submit(s, wait(1, 0, 1), op.Op{Kind: op.EventRecord, Event: e})
