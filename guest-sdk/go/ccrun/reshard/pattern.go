@@ -99,6 +99,7 @@ func newPattern(m *Move, o *Options) (*pattern, error) {
 			return nil, errManyEntries
 		}
 	}
+	p.cells = make([]cell, 0, cells)
 	source, target := newSide(m.Source), newSide(m.Target)
 	r := router{o.RanksPerNode, o.Split}
 	cutter := cutter{m.Tensor.Dtype.Bytes(), o.MaxEntryBytes}
@@ -111,7 +112,7 @@ func newPattern(m *Move, o *Options) (*pattern, error) {
 		}
 		sourcePlace, targetPlace := places(at)
 		c := cell{pieces: cutter.cut(make([]piece, 0, pieces), from, to, box)}
-		c.transfers = r.transfers(source.groups(sourcePlace), target.holders(targetPlace))
+		c.transfers = r.transfers(source.holders(sourcePlace), target.holders(targetPlace).firsts)
 		total += pieces * int64(len(c.transfers)-1)
 		p.cells = append(p.cells, c)
 	})

@@ -8,11 +8,19 @@ type side struct {
 	// copies and parts are what to add to the first place in the mesh of a
 	// shard's holders for all that have the same, and for the parts of one sum.
 	copies, parts []int
-	known         map[int][][]int // groups by place
+	known         map[int]*holders // by place
+}
+
+// holders are the ranks that hold a shard: for each copy of it those who hold
+// its parts, ascending, sorted by the first of them; and the first ones alone,
+// which are all if there are no parts.
+type holders struct {
+	groups [][]int
+	firsts []int
 }
 
 func newSide(l Layout) *side {
-	s := &side{layout: l, copies: []int{0}, parts: []int{0}, known: make(map[int][][]int)}
+	s := &side{layout: l, copies: []int{0}, parts: []int{0}, known: make(map[int]*holders)}
 	stride := l.Mesh.Size()
 	for i, p := range l.Placements {
 		stride /= l.Mesh.Dims[i]
@@ -37,35 +45,24 @@ func product(offsets []int, ways, stride int) []int {
 	return sums
 }
 
-// groups are the ranks that hold a shard: for each copy those who hold its
-// parts, ascending. Groups are sorted by their first ranks.
-func (s *side) groups(place int) [][]int {
-	if groups, ok := s.known[place]; ok {
-		return groups
+// holders are those of the shard whose first holder is at a place of the mesh.
+func (s *side) holders(place int) *holders {
+	if known, ok := s.known[place]; ok {
+		return known
 	}
-	groups := make([][]int, len(s.copies))
+	h := &holders{groups: make([][]int, len(s.copies)), firsts: make([]int, len(s.copies))}
 	for i, copied := range s.copies {
 		for _, part := range s.parts {
-			groups[i] = append(groups[i], s.layout.Mesh.Ranks[place+copied+part])
+			h.groups[i] = append(h.groups[i], s.layout.Mesh.Ranks[place+copied+part])
 		}
-		slices.Sort(groups[i])
+		slices.Sort(h.groups[i])
 	}
-	slices.SortFunc(groups, func(a, b []int) int { return a[0] - b[0] })
-	s.known[place] = groups
-	return groups
-}
-
-// holders are the ranks that hold a shard, ascending, if no group has parts.
-func (s *side) holders(place int) []int {
-	return firsts(s.groups(place))
-}
-
-func firsts(groups [][]int) []int {
-	ranks := make([]int, len(groups))
-	for i, g := range groups {
-		ranks[i] = g[0]
+	slices.SortFunc(h.groups, func(a, b []int) int { return a[0] - b[0] })
+	for i, g := range h.groups {
+		h.firsts[i] = g[0]
 	}
-	return ranks
+	s.known[place] = h
+	return h
 }
 
 // candidate is a rank that could be an entry's source, and the parts that it
@@ -95,13 +92,14 @@ func (r *router) node(rank int) int {
 	return rank / r.ranksPerNode
 }
 
-// transfers are the ways of a cell to its destinations, which are ascending:
-// copies in own memory, and one transfer for all others or one for each lot.
-func (r *router) transfers(groups [][]int, destinations []int) []transfer {
-	if len(groups[0]) > 1 {
-		return []transfer{{destinations, r.adders(groups, destinations)}}
+// transfers are the ways of a cell from those who hold it to its destinations,
+// which are ascending: copies in own memory, and one transfer for all others or
+// one for each lot.
+func (r *router) transfers(from *holders, destinations []int) []transfer {
+	if len(from.groups[0]) > 1 {
+		return []transfer{{destinations, r.adders(from.groups, destinations)}}
 	}
-	sources := firsts(groups)
+	sources := from.firsts
 	var transfers []transfer
 	var others []int
 	for i, d := range destinations {
