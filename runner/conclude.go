@@ -20,11 +20,14 @@ func (s *roster) verdict() *Verdict {
 	states := s.finalStates()
 	v := &Verdict{Kind: s.order.Kind, Code: s.order.Code, Text: s.order.Text}
 	cause := s.rootCause()
-	switch disagreed := s.disagreed(); {
+	switch disagreed, corrupted := s.disagreed(), s.corrupted(); {
 	case s.order.Kind == KindSignal:
 	case disagreed != nil && (!cause.reports(KindDesync)):
 		v.Kind, v.Code = KindDesync, ExitDesync
 		v.Text = fmt.Sprintf(openings[KindDesync], disagreed.rank, printableText(disagreed.report.Desync))
+	case corrupted != nil && disagreed == nil && !cause.reports(KindUnverified):
+		v.Kind, v.Code = KindUnverified, ExitUnverified
+		v.Text = fmt.Sprintf(openings[KindUnverified], corrupted.rank, printableText(corrupted.report.Corrupt))
 	case s.order.Kind == KindDeadlock:
 		v.Text = deadlockText(states)
 	case s.order.Kind == KindTimeout:
@@ -74,6 +77,18 @@ func (s *roster) rankVerdict(state *rankState) RankVerdict {
 func (s *roster) disagreed() *slot {
 	for _, slot := range s.slots {
 		if slot.report != nil && slot.report.Desync != "" {
+			return slot
+		}
+	}
+	return nil
+}
+
+// corrupted is the first rank to which bytes have not come as they were sent, as
+// far as anybody has looked; nil if there is none. It has told the others, who
+// may have ended before it.
+func (s *roster) corrupted() *slot {
+	for _, slot := range s.slots {
+		if slot.report != nil && slot.report.Corrupt != "" {
 			return slot
 		}
 	}
@@ -137,7 +152,7 @@ func (s *roster) blame(v *Verdict, slot *slot) {
 		opening = openings[KindInternal]
 	}
 	v.Text = fmt.Sprintf(opening, r.Rank, printableText(r.Text))
-	if r.LastError != "" && r.Kind != KindDesync {
+	if r.LastError != "" && r.Kind != KindDesync && r.Corrupt == "" {
 		v.Text += "\nits last call that failed: " + printableText(r.LastError)
 	}
 	if r.Kind == KindAbort {

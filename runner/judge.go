@@ -20,7 +20,7 @@ func (r *rank) judge(exit guest.Exit) *report {
 	}
 	r.recorder.SetState(flight.StateDone)
 	rep := &report{
-		Stack: exit.Stack, LastError: r.instance.LastError(), Desync: r.instance.Desync(),
+		Stack: exit.Stack, LastError: r.instance.LastError(), Desync: r.instance.Desync(), Corrupt: r.instance.Corrupt(),
 		Results: r.instance.Results(), GuestPeakBytes: r.memory.PeakBytes(),
 	}
 	if rep.Desync == "" && r.spec.Replay && errors.Is(exit.Err, device.ErrMismatch) {
@@ -43,20 +43,23 @@ func (r *rank) unwound(exit guest.Exit) *report {
 	cause, _, _ := strings.Cut(cmp.Or(exit.Trap, exit.Err.Error()), "\n")
 	return &report{
 		Kind: KindInternal, Code: ExitInternal, Text: "a call failed as if the run had been given up: " + cause,
-		Stack: exit.Stack, LastError: r.instance.LastError(), Desync: r.instance.Desync(), GuestPeakBytes: r.memory.PeakBytes(),
+		Stack: exit.Stack, LastError: r.instance.LastError(), Desync: r.instance.Desync(), Corrupt: r.instance.Corrupt(),
+		GuestPeakBytes: r.memory.PeakBytes(),
 	}
 }
 
 // ending names what kind of end it was, its exit code and its cause. A guest
 // that failed after a refused request for memory is taken to have failed for
-// it. Where ranks disagree nothing that they computed since means anything,
-// whatever the guest makes of it.
+// it. Where ranks disagree, or bytes have not come as they were sent, nothing that
+// they computed since means anything, whatever the guest makes of it.
 func ending(exit guest.Exit, memoryRefused bool, rep *report) (kind string, code int, text string) {
 	var abort *module.AbortError
 	var unrecorded *recordError
 	switch {
 	case rep.Desync != "":
 		return KindDesync, ExitDesync, rep.Desync
+	case rep.Corrupt != "":
+		return KindUnverified, ExitUnverified, rep.Corrupt
 	case exit.Err == nil && rep.Results.Mismatches > 0:
 		return KindUnverified, ExitUnverified, fmt.Sprintf("%d elements differ from what they should be", rep.Results.Mismatches)
 	case exit.Err == nil:

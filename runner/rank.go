@@ -246,7 +246,7 @@ func (r *rank) await() (guest.Exit, bool) {
 func (r *rank) stopped(stack []guest.Frame) *report {
 	r.recorder.SetState(flight.StateAborted)
 	return &report{
-		Kind: kindStopped, Code: r.order.Code, Text: r.order.Text, Stack: stack, Desync: r.instance.Desync(),
+		Kind: kindStopped, Code: r.order.Code, Text: r.order.Text, Stack: stack, Desync: r.instance.Desync(), Corrupt: r.instance.Corrupt(),
 		GuestPeakBytes: r.memory.PeakBytes(),
 	}
 }

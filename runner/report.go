@@ -20,7 +20,8 @@ type report struct {
 	EndNanos int64         `json:"end_ns"` // on the node's monotonic clock
 
 	LastError      string         `json:"last_error,omitempty"`
-	Desync         string         `json:"desync,omitempty"` // the first failure that shows that ranks disagree
+	Desync         string         `json:"desync,omitempty"`  // the first failure that shows that ranks disagree
+	Corrupt        string         `json:"corrupt,omitempty"` // and that bytes have not come as they were sent
 	Results        module.Results `json:"results"`
 	GuestPeakBytes int64          `json:"guest_peak_bytes"`
 }
@@ -39,13 +40,13 @@ func (r *report) encode(maxBytes int) []byte {
 		if err == nil && len(data) <= maxBytes {
 			return data
 		}
-		if len(r.Stack) == 0 && len(r.Text) < 64 && len(r.LastError) < 64 && len(r.Desync) < 64 {
+		if len(r.Stack) == 0 && max(len(r.Text), len(r.LastError), len(r.Desync), len(r.Corrupt)) < 64 {
 			r.Results.Digests = nil
 			data, _ = json.Marshal(r)
 			return data
 		}
 		r.Stack = r.Stack[:len(r.Stack)/2]
-		r.Text, r.LastError, r.Desync = cut(r.Text), cut(r.LastError), cut(r.Desync)
+		r.Text, r.LastError, r.Desync, r.Corrupt = cut(r.Text), cut(r.LastError), cut(r.Desync), cut(r.Corrupt)
 	}
 }
 

@@ -139,7 +139,7 @@ func (i *Instance) fail(row *abi.Row, err error) abi.Errno {
 		panic(abort)
 	}
 	i.failure = lastFailure{row.Name, err}
-	i.noteDesync(row.Name, err)
+	i.note(row.Name, err)
 	if errors.Is(err, device.ErrAborted) {
 		panic(&UnwindError{Call: row.Name, Err: err})
 	}

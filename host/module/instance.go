@@ -35,7 +35,8 @@ type Config struct {
 const defaultHandles = 1 << 16
 
 // Instance is the state of one rank's guest: its handles, shares, tags and
-// open collectives. All methods but [Instance.Abort] and [Instance.Desync] are
+// open collectives. All methods but [Instance.Abort], [Instance.Desync] and
+// [Instance.Corrupt] are
 // for the goroutine that runs the guest.
 type Instance struct {
 	config Config
@@ -61,6 +62,7 @@ type Instance struct {
 
 	failure lastFailure
 	desync  atomic.Pointer[lastFailure] // the first that shows that ranks disagree, nil while none has
+	corrupt atomic.Pointer[lastFailure] // and that bytes were corrupted
 	aborted atomic.Pointer[error]       // why the run was given up, nil while it is not
 
 	// The scratch of the call in progress: a guest makes one at a time, and
@@ -198,11 +200,23 @@ func (i *Instance) Desync() string {
 	return ""
 }
 
-// noteDesync remembers a failure if it shows that ranks disagree: the guest
-// need not look at it, and may go on.
-func (i *Instance) noteDesync(call string, err error) {
+// Corrupt is the text of the first failure that shows that bytes have not come
+// as they were sent, empty if there was none. Any goroutine may call it.
+func (i *Instance) Corrupt() string {
+	if f := i.corrupt.Load(); f != nil {
+		return f.text()
+	}
+	return ""
+}
+
+// note remembers a failure if it shows that ranks disagree, or that bytes were
+// corrupted: the guest need not look at it, and may go on.
+func (i *Instance) note(call string, err error) {
 	if i.desync.Load() == nil && errors.Is(err, device.ErrMismatch) {
 		i.desync.Store(&lastFailure{call, err})
+	}
+	if i.corrupt.Load() == nil && errors.Is(err, errCorrupt) {
+		i.corrupt.Store(&lastFailure{call, err})
 	}
 }
 
@@ -218,7 +232,7 @@ func (i *Instance) Drain(timeout time.Duration) error {
 		if err == nil {
 			continue
 		}
-		i.noteDesync("at its end", err)
+		i.note("at its end", err)
 		if first == nil {
 			first = fmt.Errorf("drain: %w", err)
 		}
@@ -228,7 +242,7 @@ func (i *Instance) Drain(timeout time.Duration) error {
 	}
 	for h, c := range i.comms.all() {
 		if err := c.Close(); err != nil {
-			i.noteDesync("at its end", err)
+			i.note("at its end", err)
 			first = cmp.Or(first, fmt.Errorf("drain: %w", err))
 		}
 		_ = i.comms.remove(h)

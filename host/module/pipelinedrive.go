@@ -34,7 +34,7 @@ func (r *pipeRun) feed(e pipeline.Event) error {
 func (r *pipeRun) failed(task int32, err error) {
 	if r.err == nil {
 		r.err = r.explain(task, err)
-		r.noteDesync("pipeline", err)
+		r.note("pipeline", r.err)
 	}
 	r.events = append(r.events, pipeline.Event{Kind: pipeline.Failed, Task: task})
 }
@@ -153,7 +153,7 @@ func (r *pipeRun) laneReached(l *lane) error {
 func (r *pipeRun) fail(task int32, err error) error {
 	if r.err == nil {
 		r.err = r.explain(task, err)
-		r.noteDesync("pipeline", err)
+		r.note("pipeline", r.err)
 	}
 	return r.feed(pipeline.Event{Kind: pipeline.Failed, Task: task})
 }

@@ -1,6 +1,7 @@
 package module
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/ccrun/ccrun/host/device"
@@ -108,7 +109,7 @@ func (r *pipeRun) exchangeSums(l *lane) error {
 }
 
 // compareSums compares what came with what was sent. A difference counts as one
-// wrong element, so that the run's exit code says that verification failed.
+// wrong element, and is noted: the run's exit code says that verification failed.
 func (r *pipeRun) compareSums(l *lane) error {
 	at := int64(len(l.sums.out)) * sumBytes
 	bytes := r.pipe.tasks[l.task].Bytes
@@ -128,7 +129,7 @@ func (r *pipeRun) compareSums(l *lane) error {
 	return nil
 }
 
-var errCorrupt = fmt.Errorf("bytes are not what was sent")
+var errCorrupt = errors.New("bytes are not what was sent")
 
 // dropSums gives the memory of digests back.
 func (r *pipeRun) dropSums(d device.Device) error {
