@@ -46,6 +46,9 @@ func TestEnding(t *testing.T) {
 		{"abort with our code", abort(107), false, report{}, "abort/95/enough"},
 		{"mismatch, then another failure", exit(1), false, report{Desync: mismatch, LastError: "share_lookup: x"}, "desync/113/" + mismatch},
 		{"mismatch, then an abort", abort(42), false, report{Desync: mismatch}, "desync/113/" + mismatch},
+		{"bytes not as sent, and an exit code", exit(1), false, report{Corrupt: "digest", LastError: "x"}, "verification failed/114/digest"},
+		{"bytes not as sent, and nobody minds", guest.Exit{}, false, report{Corrupt: "digest", Results: module.Results{Mismatches: 1}}, "verification failed/114/digest"},
+		{"bytes not as sent, and a mismatch", exit(1), false, report{Corrupt: "digest", Desync: mismatch}, "desync/113/" + mismatch},
 		{"words of a mismatch", exit(3), false, report{LastError: mismatch}, "exit/3/exited with code 3"},
 	} {
 		kind, code, text := ending(c.exit, c.refused, &c.rep)
@@ -131,7 +134,7 @@ func loadedRank(t *testing.T) *rank {
 
 func TestReportFitsTheRendezvous(t *testing.T) {
 	long := strings.Repeat("x\"", 1<<16)
-	r := &report{Rank: 1, Kind: KindTrap, Code: ExitTrap, Text: long, LastError: long}
+	r := &report{Rank: 1, Kind: KindTrap, Code: ExitTrap, Text: long, LastError: long, Corrupt: long}
 	for range 100 {
 		r.Stack = append(r.Stack, guest.Frame{Function: long})
 	}

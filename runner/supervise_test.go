@@ -56,6 +56,9 @@ func TestEndsOfRanks(t *testing.T) {
 	disagreed := event{rank: 0, report: &report{Kind: KindDesync, Code: ExitDesync, Text: "sizes", Desync: "sizes", EndNanos: 2}}
 	failedBefore := &report{Rank: 1, Kind: KindExit, Code: 1, Text: "exited with code 1", EndNanos: 1}
 	knows := &report{Rank: 1, Kind: kindStopped, Desync: "stream_sync: sizes"}
+	told := &report{Rank: 1, Kind: KindExit, Code: 3, Text: "exited with code 3", LastError: "told", EndNanos: 1}
+	corrupted := event{report: &report{Kind: KindUnverified, Code: ExitUnverified, Text: "digest", Corrupt: "digest", LastError: "digest", EndNanos: 2}}
+	suspects := &report{Rank: 1, Kind: kindStopped, Corrupt: "digest"}
 	hung := &abortOrder{Kind: KindDeadlock, Code: ExitDeadlock, Text: "deadlock: no rank can move"}
 	signalled := &abortOrder{Kind: KindSignal, Code: ExitSignal, Text: "stopped"}
 	setup := event{order: &abortOrder{Kind: KindSetup, Code: ExitUsage, Text: "sizes disagree"}}
@@ -80,6 +83,11 @@ func TestEndsOfRanks(t *testing.T) {
 		{"ranks disagree, and a peer fails first", []event{{rank: 1, report: failedBefore}, disagreed}, "113 desync: ranks disagree: rank 0: sizes"},
 		{"ranks disagree, and then hang", []event{{order: hung}, {rank: 1, report: knows}}, "113 desync: ranks disagree: rank 1: stream_sync: sizes"},
 		{"ranks disagree, and then a signal", []event{{order: signalled}, {rank: 1, report: knows}}, "105 signal: stopped"},
+		{"bytes not as sent", []event{corrupted, good(1)}, "114 verification failed: verification failed: rank 0: digest"},
+		{"bytes not as sent, and who is told ends first", []event{{rank: 1, report: told}, corrupted}, "114 verification failed: verification failed: rank 0: digest"},
+		{"bytes not as sent, and then hang", []event{{order: hung}, {rank: 1, report: suspects}}, "114 verification failed: verification failed: rank 1: digest"},
+		{"bytes not as sent, and ranks disagree", []event{corrupted, {rank: 1, report: knows}}, "113 desync: ranks disagree: rank 1: stream_sync: sizes"},
+		{"bytes not as sent, and then a signal", []event{{order: signalled}, {rank: 1, report: suspects}}, "105 signal: stopped"},
 		{"stopped as ordered", []event{setup, stopped, exited(1, ExitRankLost)}, "104 setup failed: sizes disagree"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
