@@ -186,7 +186,7 @@ func (m *Machine) take(e Event, to []Action) []Action {
 
 // in reports whether there is such a task in a phase.
 func (m *Machine) in(task int32, p phase) bool {
-	return m.begun && task >= 0 && int(task) < len(m.tasks) && m.phases[task] == p
+	return task >= 0 && int(task) < len(m.tasks) && m.phases[task] == p
 }
 
 func (m *Machine) fail(rank, place int, to []Action) []Action {

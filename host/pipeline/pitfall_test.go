@@ -218,6 +218,24 @@ func TestOversizeNeverWaitsForEver(t *testing.T) {
 	}
 }
 
+// TestHugeBucketsDoNotPass: not even if what two of them need cannot be counted.
+func TestHugeBucketsDoNotPass(t *testing.T) {
+	for _, bytes := range []int64{1025, 1 << 62, 1<<63 - 1} {
+		p := row(t, 8, 8)
+		m, err := NewMachine(p, 0, p.Tasks(0), []int64{bytes, bytes}, Limits{MaxBytes: 1024, Streams: 2, Policy: Credits})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Step(0, Event{Kind: Begin}, nil)
+		if m.Step(1, Event{Kind: Credited, Peer: 2, Value: 1}, nil); m.Status().Admitted != 0 {
+			t.Errorf("a bucket of %d bytes is admitted before another", bytes)
+		}
+		if m.Step(2, Event{Kind: Credited, Peer: 1, Value: 1}, nil); m.Status().Admitted != 1 {
+			t.Errorf("%d buckets of %d bytes are admitted", m.Status().Admitted, bytes)
+		}
+	}
+}
+
 // TestFailureReachesAllBeforeTheNext: whichever rank fails in whichever bucket,
 // all ranks end with that, and none has written a later one.
 func TestFailureReachesAllBeforeTheNext(t *testing.T) {
@@ -260,6 +278,12 @@ func TestMeansOfLongRunsDoNotOverflow(t *testing.T) {
 	m.Step(7, Event{Kind: Begin}, nil)
 	if s := m.Stats(7 + hour); s.MeanBytes != 1<<40 || s.Nanos != hour || s.MeanBucketsMilli != 1000 {
 		t.Errorf("%+v", s)
+	}
+	for n := range int64(10) {
+		m.Step(7+n*hour/10, Event{Kind: Looked}, nil)
+	}
+	if s := m.Stats(7 + hour); s.MeanBytes != 1<<40 {
+		t.Errorf("looking now and then makes it %d bytes", s.MeanBytes)
 	}
 	m.Step(7+hour, Event{Kind: Arrived}, nil)
 	if s := m.Stats(7 + 4*hour); s.MeanBytes != 1<<38 || s.MeanBucketsMilli != 250 {

@@ -68,7 +68,7 @@ func Class(bytes int64) int64 {
 	}
 	step := int64(256)
 	if bytes > 4096 {
-		step = 1 << (bits.Len64(uint64(bytes-1)) - 1 - 3)
+		step = 1 << (bits.Len64(uint64(bytes)) - 1 - 3)
 	}
 	return roundUp(bytes, step)
 }
