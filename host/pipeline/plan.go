@@ -150,43 +150,6 @@ func group(groups, members int, of func(member int) int32) [][]int32 {
 	return lists
 }
 
-// takeTurns sets the default order: the first buckets of all channels, then the
-// second ones, and so on. Within a round the channels are arranged by how far
-// they go, then by their source: so each rank's first bucket goes elsewhere
-// than that of its neighbours, and no rank is everybody's first target.
-func (p *Plan) takeTurns() {
-	turns := make([]int32, len(p.Channels))
-	for c := range turns {
-		turns[c] = int32(c)
-	}
-	reach := func(c int32) int {
-		ch := &p.Channels[c]
-		return (int(ch.Destinations[0]) - int(ch.Source) + p.Ranks) % p.Ranks
-	}
-	slices.SortFunc(turns, func(a, b int32) int {
-		if d := reach(a) - reach(b); d != 0 {
-			return d
-		}
-		if d := int(p.Channels[a].Source) - int(p.Channels[b].Source); d != 0 {
-			return d
-		}
-		return int(a) - int(b)
-	})
-	p.Order = make([]int32, 0, len(p.Buckets))
-	for round := 0; len(turns) > 0; round++ {
-		left := turns[:0]
-		for _, c := range turns {
-			buckets := p.Channels[c].Buckets
-			p.Order = append(p.Order, buckets[round])
-			if round+1 < len(buckets) {
-				left = append(left, c)
-			}
-		}
-		turns = left
-	}
-	p.place()
-}
-
 // SetOrder sets the order in which buckets are admitted: the number of each
 // bucket once. All ranks must set the same. Tasks and machines that were made
 // before keep the order that they were made with.
