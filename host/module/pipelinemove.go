@@ -172,6 +172,8 @@ func (m *movement) landsFrom(n int) op.View {
 		return m.pipe.places[entry].src
 	case t.Source && t.AddFrom.Rank >= 0:
 		return m.staging(m.layout.Sum + before)
+	case t.Source && m.pipe.plan.Scattered(t):
+		return m.entryAt(m.layout.Own, n, false)
 	case t.Source:
 		return m.staging(m.layout.Own + before)
 	case m.pipe.plan.Scattered(t):

@@ -143,17 +143,16 @@ func pipelineOrder(c *call) error {
 // What ranks compare of a pipeline: words of 64 bits, of which all must be the
 // same.
 var pactWords = [...]string{
-	"number of entries", "bucket_bytes", "plan", "publish", "credits policy", "checksum flag", "first_slot", "first_channel", "channels",
+	"number of entries", "bucket_bytes", "plan", "publish", "policy", "checksum flag", "first_slot", "first_channel", "channels",
 }
 
 const pactEntriesMax = 1 << 16 // hashes that are compared one by one; entries beyond are compared in groups
 
 // pact is what this rank has.
 func (p *pipe) pact() []byte {
-	credits := p.limits.Policy == pipeline.Credits
 	words := [...]uint64{
 		uint64(len(p.entries)), uint64(p.bucketBytes), p.plan.Hash(), uint64(p.limits.Publish),
-		uint64(word(credits)), uint64(word(p.checksum)), uint64(p.firstSlot), uint64(p.firstWire), uint64(p.limits.Wires),
+		uint64(p.limits.Policy), uint64(word(p.checksum)), uint64(p.firstSlot), uint64(p.firstWire), uint64(p.limits.Wires),
 	}
 	var b []byte
 	for _, w := range words {

@@ -376,7 +376,7 @@ func (r *pipeRun) setPoints() {
 			continue
 		}
 		next := all
-		if r.pipe.limits.Publish == pipeline.InOrder {
+		if r.pipe.limits.TellsPlaces() {
 			next = r.heard[rank]
 		}
 		r.addPoint(device.Point{Peer: rank, Slot: r.pipe.firstSlot + watermarkSlot, Value: r.base + next + 1},

@@ -73,5 +73,9 @@ func (p *Plan) staged(t *Task, inPlace func(entry int32) bool) int64 {
 	return t.Bytes
 }
 
-// Scattered reports whether a task's entries travel one by one.
-func (p *Plan) Scattered(t *Task) bool { return p.Channels[t.Channel].Transport == Scattered }
+// Scattered reports whether a task's entries travel one by one. Those with parts
+// do not: they are added up in one piece.
+func (p *Plan) Scattered(t *Task) bool {
+	c := &p.Channels[t.Channel]
+	return c.Transport == Scattered && len(c.Parts) < 2
+}

@@ -52,13 +52,13 @@ func (w *watermarks) hear(rank int32, value uint64) {
 }
 
 // tell lets all others know how far this rank has come, if they wait for that:
-// in order each place counts, otherwise only that all is done.
+// in order, and for scripts, each place counts, otherwise only that all is done.
 func (m *Machine) tell(to []Action) []Action {
 	w := &m.marks
 	mark := uint32(0)
 	if m.finished == len(m.tasks) {
 		mark = w.total
-	} else if m.limits.Publish == InOrder {
+	} else if m.limits.TellsPlaces() {
 		for w.own < len(m.tasks) && m.phases[w.own] > flying {
 			w.own++
 		}
@@ -73,6 +73,10 @@ func (m *Machine) tell(to []Action) []Action {
 	w.hear(int32(m.rank), uint64(mark))
 	return append(to, Action{Kind: Tell, Value: uint64(mark)})
 }
+
+// TellsPlaces reports whether ranks tell each other of each place that they have
+// come to, and not only that all is done.
+func (l *Limits) TellsPlaces() bool { return l.Publish == InOrder || l.Policy == Scripted }
 
 // publish has written what has arrived and whose turn it is: all buckets before
 // it have arrived on all ranks. Then all that this rank has before it have
