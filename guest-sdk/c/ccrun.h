@@ -435,7 +435,7 @@ typedef struct {
   uint32_t buckets; /* buckets finished */
   uint64_t mean_buckets_milli; /* thousandths of buckets in flight, on average over time */
   uint64_t operations; /* operations submitted */
-  uint64_t device_peak_bytes; /* most memory that the device had given this rank during the run, beyond what it had at the start */
+  uint64_t device_peak_bytes; /* most memory that the device had given this rank during the run, beyond what it had at the start; staging memory that earlier runs left counts */
   uint64_t stall_order; /* time in which the next bucket waited for a rank's turn in the order */
   uint64_t stall_channel; /* for its channel: max_in_flight */
   uint64_t stall_buckets; /* for max_buckets */

@@ -261,7 +261,7 @@ var Structs = []Struct{
 		{"buckets", "u32", 60, "buckets finished"},
 		{"mean_buckets_milli", "u64", 64, "thousandths of buckets in flight, on average over time"},
 		{"operations", "u64", 72, "operations submitted"},
-		{"device_peak_bytes", "u64", 80, "most memory that the device had given this rank during the run, beyond what it had at the start"},
+		{"device_peak_bytes", "u64", 80, "most memory that the device had given this rank during the run, beyond what it had at the start; staging memory that earlier runs left counts"},
 		{"stall_order", "u64", 88, "time in which the next bucket waited for a rank's turn in the order"},
 		{"stall_channel", "u64", 96, "for its channel: max_in_flight"},
 		{"stall_buckets", "u64", 104, "for max_buckets"},

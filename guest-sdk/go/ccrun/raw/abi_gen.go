@@ -453,7 +453,7 @@ type PipelineStats struct {
 	Buckets          uint32 // buckets finished
 	MeanBucketsMilli uint64 // thousandths of buckets in flight, on average over time
 	Operations       uint64 // operations submitted
-	DevicePeakBytes  uint64 // most memory that the device had given this rank during the run, beyond what it had at the start
+	DevicePeakBytes  uint64 // most memory that the device had given this rank during the run, beyond what it had at the start; staging memory that earlier runs left counts
 	StallOrder       uint64 // time in which the next bucket waited for a rank's turn in the order
 	StallChannel     uint64 // for its channel: max_in_flight
 	StallBuckets     uint64 // for max_buckets
