@@ -27,6 +27,7 @@ type kase struct {
 	source, target *ccrun.Buffer
 	pipeline       *ccrun.Pipeline
 	plan           ccrun.PipelinePlan
+	mostBytes      int64    // most staging memory of the runs so far
 	wrong          []string // what is
 }
 
