@@ -6,7 +6,7 @@ import (
 	"github.com/ccrun/ccrun/host/op"
 )
 
-// What part of a row is moved in. The larger ones are structures because the compiler
+// What rows are moved in. The larger ones are structures because the compiler
 // moves those in vector registers, and calls a function for arrays.
 type (
 	words16 struct{ a, b uint64 }
