@@ -136,14 +136,11 @@ func (r *pipeRun) laneReached(l *lane) error {
 	switch {
 	case l.landing:
 		return r.feed(pipeline.Event{Kind: pipeline.Finished, Task: task})
-	case r.pipe.checksum && !l.sums.sent:
-		if err := r.exchangeSums(l); err != nil {
-			return r.fail(task, err)
-		}
-		return nil
 	case r.pipe.checksum:
-		if err := r.compareSums(l); err != nil {
+		if done, err := r.exchangeSums(l); err != nil {
 			return r.fail(task, err)
+		} else if !done {
+			return nil
 		}
 	}
 	return r.feed(pipeline.Event{Kind: pipeline.Arrived, Task: task})

@@ -228,7 +228,7 @@ func (m *movement) submitBox(n int, step uint16) error {
 
 // send submits the messages of a bucket to one rank.
 func (m *movement) send(to pipeline.Edge, step uint16, pieces ...piece) error {
-	if err := m.sum(&m.lane.sums.out, to, pieces); err != nil {
+	if err := m.sum(to, false, pieces); err != nil {
 		return err
 	}
 	for n, p := range pieces {
@@ -248,7 +248,7 @@ func (m *movement) receive(from pipeline.Edge, step uint16, pieces ...piece) err
 			return err
 		}
 	}
-	return m.sum(&m.lane.sums.in, from, pieces)
+	return m.sum(from, true, pieces)
 }
 
 // wire is the send channel of a bucket between two ranks, the same on both.

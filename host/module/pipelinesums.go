@@ -10,29 +10,33 @@ import (
 )
 
 // sums are the digests of what a bucket sends and receives: computed on both
-// sides, sent behind the bucket, and compared by who receives, hop by hop.
+// sides, sent behind the bucket, and compared by who receives, hop by hop. They
+// are exchanged in the order of the transfers, and a rank that has got something
+// else than was sent sends no digest on: so nobody behind it takes the bucket for
+// right either.
 type sums struct {
-	out, in []sum
-	sent    bool // the digests themselves
-	buffer  op.Buffer
+	list   []sum
+	next   int // the first of the list that is not under way, nor done
+	buffer op.Buffer
 }
 
 // sum is the digest of what is sent to, or received from, one rank.
 type sum struct {
 	edge    pipeline.Edge
+	comes   bool         // it is received
 	results []*op.Result // of its pieces
 }
 
 const sumBytes = 16
 
-func (s *sums) reset() { s.out, s.in, s.sent = s.out[:0], s.in[:0], false }
+func (s *sums) reset() { s.list, s.next = s.list[:0], 0 }
 
 // sum has the device compute the digests of pieces, if they are to be compared.
-func (m *movement) sum(list *[]sum, edge pipeline.Edge, pieces []piece) error {
+func (m *movement) sum(edge pipeline.Edge, comes bool, pieces []piece) error {
 	if !m.pipe.checksum {
 		return nil
 	}
-	s := sum{edge: edge}
+	s := sum{edge: edge, comes: comes}
 	for n, p := range pieces {
 		result := new(op.Result)
 		m.op = op.Op{Kind: op.Digest, Peer: -1, Dst: p.View, Bytes: p.bytes, Result: result}
@@ -41,7 +45,7 @@ func (m *movement) sum(list *[]sum, edge pipeline.Edge, pieces []piece) error {
 		}
 		s.results = append(s.results, result)
 	}
-	*list = append(*list, s)
+	m.lane.sums.list = append(m.lane.sums.list, s)
 	return nil
 }
 
@@ -80,52 +84,59 @@ func (r *pipeRun) makeSums() error {
 	return nil
 }
 
-// exchangeSums sends and receives the digests of a lane's bucket.
-func (r *pipeRun) exchangeSums(l *lane) error {
-	l.sums.sent = true
-	m, at := r.movement(l), int64(0)
-	for n := range l.sums.out {
-		s := &l.sums.out[n]
-		digest := s.digest()
-		v := op.View{Buf: l.sums.buffer, Off: at}
-		if err := r.config.Device.Write(v, digest[:]); err != nil {
-			return err
+// exchangeSums goes on with the digests of a lane's bucket, up to the next one
+// that has to come and be compared before others are sent; done tells that there
+// are no more.
+func (r *pipeRun) exchangeSums(l *lane) (done bool, err error) {
+	s := &l.sums
+	if s.next > 0 && s.list[s.next-1].comes {
+		if err := r.compareSum(l, s.next-1); err != nil {
+			return false, err
 		}
-		m.op = op.Op{Kind: op.Send, Peer: s.edge.Rank, Slot: m.wire(s.edge), Src: v, Bytes: sumBytes}
-		if err := m.submit(&m.op, stepSum, n); err != nil {
-			return err
-		}
-		at += sumBytes
 	}
-	for n := range l.sums.in {
-		s := &l.sums.in[n]
-		m.op = op.Op{Kind: op.Recv, Peer: s.edge.Rank, Slot: m.wire(s.edge), Dst: op.View{Buf: l.sums.buffer, Off: at}, Bytes: sumBytes}
-		if err := m.submit(&m.op, stepSum, n); err != nil {
-			return err
-		}
-		at += sumBytes
+	if s.next == len(s.list) {
+		return true, nil
 	}
-	return m.record()
+	m := r.movement(l)
+	for comes := false; s.next < len(s.list) && !comes; s.next++ {
+		comes = s.list[s.next].comes
+		if err := m.exchangeSum(s.next); err != nil {
+			return false, err
+		}
+	}
+	return false, m.record()
 }
 
-// compareSums compares what came with what was sent. A difference counts as one
-// wrong element, and is noted: the run's exit code says that verification failed.
-func (r *pipeRun) compareSums(l *lane) error {
-	at := int64(len(l.sums.out)) * sumBytes
-	bytes := r.pipe.tasks[l.task].Bytes
-	for n := range l.sums.in {
-		s := &l.sums.in[n]
-		var theirs [sumBytes]byte
-		if err := r.config.Device.Read(theirs[:], op.View{Buf: l.sums.buffer, Off: at}); err != nil {
+// exchangeSum sends or receives one digest.
+func (m *movement) exchangeSum(n int) error {
+	s, at := &m.lane.sums.list[n], m.lane.sums.at(n)
+	m.op = op.Op{Kind: op.Recv, Peer: s.edge.Rank, Slot: m.wire(s.edge), Dst: at, Bytes: sumBytes}
+	if !s.comes {
+		digest := s.digest()
+		if err := m.config.Device.Write(at, digest[:]); err != nil {
 			return err
 		}
-		if mine := s.digest(); mine != theirs {
-			r.config.Recorder.CountVerified(bytes, 1)
-			return fmt.Errorf("%w: what came from rank %d has another digest", errCorrupt, s.edge.Rank)
-		}
-		r.config.Recorder.CountVerified(bytes, 0)
-		at += sumBytes
+		m.op = op.Op{Kind: op.Send, Peer: s.edge.Rank, Slot: m.wire(s.edge), Src: at, Bytes: sumBytes}
 	}
+	return m.submit(&m.op, stepSum, n)
+}
+
+// at is where a digest of the list is sent from, or comes to.
+func (s *sums) at(n int) op.View { return op.View{Buf: s.buffer, Off: int64(n) * sumBytes} }
+
+// compareSum compares what came with what was sent. A difference counts as one
+// wrong element, and is noted: the run's exit code says that verification failed.
+func (r *pipeRun) compareSum(l *lane, n int) error {
+	s, bytes := &l.sums.list[n], r.pipe.tasks[l.task].Bytes
+	var theirs [sumBytes]byte
+	if err := r.config.Device.Read(theirs[:], l.sums.at(n)); err != nil {
+		return err
+	}
+	if mine := s.digest(); mine != theirs {
+		r.config.Recorder.CountVerified(bytes, 1)
+		return fmt.Errorf("%w: what came from rank %d has another digest", errCorrupt, s.edge.Rank)
+	}
+	r.config.Recorder.CountVerified(bytes, 0)
 	return nil
 }
 
