@@ -2,6 +2,8 @@ package main
 
 import (
 	"cmp"
+	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/ccrun/ccrun/guest-sdk/go/ccrun"
@@ -51,21 +53,44 @@ func inRounds(window int) func(ccrun.PipelineStatus) int {
 // matched is rounds in which each rank gives to one other at most, and gets from
 // one: within a small budget no rank waits for one that is busy with others.
 func matched(buckets []ccrun.Bucket) []int {
-	type use struct {
-		rank, round int
-		gets        bool
+	ranks := 0
+	for _, b := range buckets {
+		ranks = max(ranks, b.Source+1, b.Destination+1)
 	}
-	taken := map[use]bool{}
-	rounds := make([]int, len(buckets))
+	gives, gets := make([]rounds, ranks), make([]rounds, ranks)
+	at := make([]int, len(buckets))
 	for i, b := range buckets {
-		round := 0
-		for taken[use{b.Source, round, false}] || taken[use{b.Destination, round, true}] {
-			round++
-		}
-		taken[use{b.Source, round, false}], taken[use{b.Destination, round, true}] = true, true
-		rounds[i] = round
+		at[i] = gives[b.Source].firstFree(gets[b.Destination])
+		gives[b.Source].take(at[i])
+		gets[b.Destination].take(at[i])
 	}
 	order := formed(buckets)
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rounds[a], rounds[b]) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(at[a], at[b]) })
 	return order
+}
+
+// rounds are those that a rank has something to do in, a bit each.
+type rounds []uint64
+
+// firstFree is the first round that neither a nor b has.
+func (a rounds) firstFree(b rounds) int {
+	for i := 0; ; i++ {
+		word := uint64(0)
+		if i < len(a) {
+			word = a[i]
+		}
+		if i < len(b) {
+			word |= b[i]
+		}
+		if word != math.MaxUint64 {
+			return 64*i + bits.TrailingZeros64(^word)
+		}
+	}
+}
+
+func (a *rounds) take(round int) {
+	for len(*a) <= round/64 {
+		*a = append(*a, 0)
+	}
+	(*a)[round/64] |= 1 << (round % 64)
 }

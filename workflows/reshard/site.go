@@ -44,22 +44,29 @@ func newSite(world *ccrun.World, o *options) (*site, error) {
 func (s *site) words() int { return countWords + s.iters }
 
 // take gives as many streams as are of use, or fewer if a rank cannot have so
-// many and it is not said how many there are to be.
+// many and it is not said how many there are to be. It leaves one more to the
+// pipeline, for its own signals.
 func (s *site) take(count int) ([]*ccrun.Stream, error) {
 	if s.options.streams > 0 {
 		count = s.options.streams
 	}
-	for len(s.streams) < count {
+	count = max(count, 1)
+	for len(s.streams) < count+1 {
 		stream, err := s.world.NewStream()
 		if errors.Is(err, ccrun.ErrLimit) && s.options.streams == 0 {
-			return s.streams, nil
+			break
 		}
 		if err != nil {
 			return nil, err
 		}
 		s.streams = append(s.streams, stream)
 	}
-	return s.streams[:max(count, 1)], nil
+	last := len(s.streams) - 1
+	if err := s.streams[last].Close(); err != nil {
+		return nil, err
+	}
+	s.streams = s.streams[:last]
+	return s.streams[:min(count, last)], nil
 }
 
 // show gives every rank the numbers of all, by rank.

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -148,6 +149,9 @@ func (p *panel) draw(b *strings.Builder, x scale, horizontal axis, top int) {
 	}
 	line(b, marginLeft, bottom, marginLeft+plotWidth, bottom, "#94a3b8")
 	for i, s := range p.series {
+		if p.y.log { // nothing has no place there
+			s.points = slices.DeleteFunc(slices.Clone(s.points), func(at point) bool { return at.y <= 0 })
+		}
 		s.draw(b, i, len(horizontal.names) == 0, func(at point) (float64, float64) {
 			return marginLeft + plotWidth*x.at(at.x), bottom - panelHeight*y.at(at.y)
 		}, p.y.unit)

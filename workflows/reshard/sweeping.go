@@ -69,8 +69,7 @@ func (s *site) jobOf(i int) (*job, error) {
 }
 
 // point runs one value. Where only the budget varies, the run without one is
-// that of the first value; and where channels do, the budget is the peak of the
-// first one, unless it is given.
+// that of the first value.
 func (s *site) point(j *job, o *options, before []pair) (pair, error) {
 	var p pair
 	var err error
@@ -81,13 +80,21 @@ func (s *site) point(j *job, o *options, before []pair) (pair, error) {
 	}
 	maxBytes := o.budget.of(p.without.peak)
 	if s.options.sweep.name == "channels" && !o.budget.given {
-		maxBytes = p.without.peak
-		if len(before) > 0 {
-			maxBytes = before[0].without.peak
-		}
+		maxBytes = j.channelBytes(o)
 	}
 	p.with, err = j.run(o.setting.budgeted(maxBytes))
 	return p, err
+}
+
+// channelBytes is about what four channels can have in flight, of entries of
+// equal size: a budget that does not grow with the number of channels.
+func (j *job) channelBytes(o *options) int64 {
+	entry := int64(1)
+	for i := range j.plan.Entries {
+		entry = max(entry, j.plan.Entries[i].Bytes())
+	}
+	bucket := max(1, (int64(o.bucket)+entry-1)/entry) * entry
+	return 4 * int64(o.inFlight) * bucket
 }
 
 // sweepTable has what a run without a budget came to on the left, and what one

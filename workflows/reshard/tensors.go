@@ -71,18 +71,25 @@ func (o *options) list() ([]reshard.Tensor, error) {
 	return all, nil
 }
 
-// channelMoves are those of the sweep over channels: rank 0 has all tensors for
-// each of so many ranks, the next ones, and itself last.
+// channelMoves are those of the sweep over channels: rank 0 has matrices with a
+// block of columns, which is what the flags say, for each of so many ranks: the
+// next ones, and itself last.
 func (o *options) channelMoves(channels, ranks int) ([]reshard.Move, error) {
 	tensors, err := o.list()
-	var moves []reshard.Move
+	for i := range tensors {
+		t := &tensors[i]
+		t.Shape = append([]int64(nil), t.Shape...)
+		t.Shape[len(t.Shape)-1] *= int64(channels)
+	}
+	from := reshard.Layout{Mesh: reshard.NewMesh(0, 1), Placements: reshard.Placements{{Kind: reshard.Replicate}}}
+	to := reshard.Mesh{Dims: []int{channels}}
 	for c := range channels {
-		to := reshard.Layout{Mesh: reshard.NewMesh((c+1)%ranks, 1), Placements: whole()}
-		from := reshard.Layout{Mesh: reshard.NewMesh(0, 1), Placements: whole()}
-		moves = append(moves, reshard.Moves(from, to, tensors)...)
+		to.Ranks = append(to.Ranks, (c+1)%ranks)
+	}
+	moves := reshard.Moves(from, reshard.Layout{Mesh: to}, tensors)
+	for i := range moves {
+		last := len(moves[i].Tensor.Shape) - 1
+		moves[i].Target.Placements = reshard.Placements{{Kind: reshard.Shard, Dim: last}}
 	}
 	return moves, err
 }
-
-// whole is the placement of a tensor on a mesh of one rank.
-func whole() reshard.Placements { return reshard.Placements{{Kind: reshard.Replicate}} }
