@@ -155,10 +155,11 @@ enum {
   CCRUN_OVERSIZE_REFUSE = 1,
 };
 
-/* when a bucket is written to where it belongs: when it has arrived; or when all earlier ones of the order have arrived on all ranks */
+/* when a bucket is written to where it belongs: when it has arrived; when all earlier ones of the order have arrived on all ranks; or when all earlier ones have been written on all ranks, so that nothing follows one that failed */
 enum {
   CCRUN_PUBLISH_AT_ONCE = 0,
   CCRUN_PUBLISH_IN_ORDER = 1,
+  CCRUN_PUBLISH_ONE_BY_ONE = 2,
 };
 
 /* how a bucket travels: packed, from its source to each destination; packed, from destination to destination; entry by entry, from where they lie */
@@ -412,7 +413,7 @@ typedef struct {
   uint32_t admitted; /* of those, how many have been admitted */
   uint32_t finished; /* and how many are finished */
   uint32_t next; /* place in the order of the first that is not admitted; the number of all buckets if none is left */
-  uint32_t published; /* so many buckets of the order have arrived on all their ranks, as far as this one knows */
+  uint32_t published; /* so many buckets of the order have arrived, or been written if one by one, on all their ranks, as far as this one knows */
   uint32_t stalled; /* why the next is not admitted (enumeration stall) */
   uint32_t done; /* 1 if the run has ended well on all ranks */
   uint32_t reserved; /* zero */

@@ -241,7 +241,7 @@ var Structs = []Struct{
 		{"admitted", "u32", 4, "of those, how many have been admitted"},
 		{"finished", "u32", 8, "and how many are finished"},
 		{"next", "u32", 12, "place in the order of the first that is not admitted; the number of all buckets if none is left"},
-		{"published", "u32", 16, "so many buckets of the order have arrived on all their ranks, as far as this one knows"},
+		{"published", "u32", 16, "so many buckets of the order have arrived, or been written if one by one, on all their ranks, as far as this one knows"},
 		{"stalled", "u32", 20, "why the next is not admitted (enumeration stall)"},
 		{"done", "u32", 24, "1 if the run has ended well on all ranks"},
 		{"reserved", "u32", 28, "zero"},
@@ -299,7 +299,7 @@ var Enums = []Enumeration{
 		{"all_at_once", 0}, {"windowed", 1}, {"serialized", 2}, {"credits", 3}, {"scripted", 4},
 	}},
 	{"oversize", "what becomes of a bucket that needs more memory than the budget: it has the rank to itself, or the pipeline is refused", []EnumValue{{"alone", 0}, {"refuse", 1}}},
-	{"publish", "when a bucket is written to where it belongs: when it has arrived; or when all earlier ones of the order have arrived on all ranks", []EnumValue{{"at_once", 0}, {"in_order", 1}}},
+	{"publish", "when a bucket is written to where it belongs: when it has arrived; when all earlier ones of the order have arrived on all ranks; or when all earlier ones have been written on all ranks, so that nothing follows one that failed", []EnumValue{{"at_once", 0}, {"in_order", 1}, {"one_by_one", 2}}},
 	{"transport", "how a bucket travels: packed, from its source to each destination; packed, from destination to destination; entry by entry, from where they lie", []EnumValue{
 		{"packed", 0}, {"chain", 1}, {"scattered", 2},
 	}},

@@ -52,7 +52,7 @@ func (p *pipe) cast(rank int) error {
 
 // staged reports whether what comes is looked at, or held back, before it is
 // written to where it belongs.
-func (p *pipe) staged() bool { return p.checksum || p.limits.Publish == pipeline.InOrder }
+func (p *pipe) staged() bool { return p.checksum || p.limits.Publish != pipeline.AtOnce }
 
 // contiguous implements [pipeline.Contiguous].
 func (p *pipe) contiguous(entry int32, dst bool) bool {

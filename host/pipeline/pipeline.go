@@ -60,8 +60,9 @@ type Publish uint8
 
 // When; the numbers are the ABI's.
 const (
-	AtOnce  Publish = iota // at once
-	InOrder                // when all earlier ones of the order have arrived on all ranks
+	AtOnce   Publish = iota // at once
+	InOrder                 // when all earlier ones of the order have arrived on all ranks
+	OneByOne                // when all earlier ones of the order have been written on all ranks
 )
 
 // Limits is what bounds a rank's buckets. Zero is no limit, but for MaxInFlight,

@@ -200,7 +200,7 @@ func TestOversizeNeverWaitsForEver(t *testing.T) {
 		sizes := []int64{256, 512, 256, 512, 256}
 		sizes[place] = 4096
 		p := row(t, sizes...)
-		for _, publish := range []Publish{AtOnce, InOrder} {
+		for _, publish := range []Publish{AtOnce, InOrder, OneByOne} {
 			for _, policy := range []Policy{AllAtOnce, Windowed, Serialized, Credits, Scripted} {
 				ended(t, p, Limits{MaxBytes: 1024, Wires: 1, MaxInFlight: 2, Streams: 3, Window: 2, Policy: policy, Publish: publish})
 			}

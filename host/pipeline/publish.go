@@ -9,7 +9,7 @@ type watermarks struct {
 	low      uint32   // the least of them
 	lows     int      // so many ranks have that
 	complete int      // so many ranks have told the number of all buckets
-	own      int      // this rank's first task that has not arrived
+	own      int      // this rank's first task that has not arrived, or been written if they are OneByOne
 	turn     int      // this rank's first task that lands and is not to be written yet
 }
 
@@ -59,7 +59,11 @@ func (m *Machine) tell(to []Action) []Action {
 	if m.finished == len(m.tasks) {
 		mark = w.total
 	} else if m.limits.TellsPlaces() {
-		for w.own < len(m.tasks) && m.phases[w.own] > flying {
+		past := flying
+		if m.limits.Publish == OneByOne {
+			past = finishing
+		}
+		for w.own < len(m.tasks) && m.phases[w.own] > past {
 			w.own++
 		}
 		mark = w.total - 1
@@ -76,13 +80,13 @@ func (m *Machine) tell(to []Action) []Action {
 
 // TellsPlaces reports whether ranks tell each other of each place that they have
 // come to, and not only that all is done.
-func (l *Limits) TellsPlaces() bool { return l.Publish == InOrder || l.Policy == Scripted }
+func (l *Limits) TellsPlaces() bool { return l.Publish != AtOnce || l.Policy == Scripted }
 
 // publish has written what has arrived and whose turn it is: all buckets before
 // it have arrived on all ranks. Then all that this rank has before it have
 // arrived here, so tasks come in place order.
 func (m *Machine) publish(to []Action) []Action {
-	if m.limits.Publish != InOrder {
+	if m.limits.Publish == AtOnce {
 		return to
 	}
 	for w := &m.marks; w.turn < len(m.tasks); w.turn++ {

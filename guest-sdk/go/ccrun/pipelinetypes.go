@@ -32,8 +32,9 @@ type Publishing uint32
 
 // When that is.
 const (
-	PublishAtOnce  Publishing = raw.PublishAtOnce  // when it has arrived
-	PublishInOrder Publishing = raw.PublishInOrder // when all earlier buckets of the order have arrived on all ranks
+	PublishAtOnce   Publishing = raw.PublishAtOnce   // when it has arrived
+	PublishInOrder  Publishing = raw.PublishInOrder  // when all earlier buckets of the order have arrived on all ranks
+	PublishOneByOne Publishing = raw.PublishOneByOne // when all earlier buckets of the order have been written on all ranks
 )
 
 // Transport is how a bucket travels.

@@ -156,10 +156,11 @@ const (
 	OversizeRefuse = 1
 )
 
-// Values of the enumeration publish: when a bucket is written to where it belongs: when it has arrived; or when all earlier ones of the order have arrived on all ranks.
+// Values of the enumeration publish: when a bucket is written to where it belongs: when it has arrived; when all earlier ones of the order have arrived on all ranks; or when all earlier ones have been written on all ranks, so that nothing follows one that failed.
 const (
-	PublishAtOnce  = 0
-	PublishInOrder = 1
+	PublishAtOnce   = 0
+	PublishInOrder  = 1
+	PublishOneByOne = 2
 )
 
 // Values of the enumeration transport: how a bucket travels: packed, from its source to each destination; packed, from destination to destination; entry by entry, from where they lie.
@@ -429,7 +430,7 @@ type PipelineStatus struct {
 	Admitted  uint32 // of those, how many have been admitted
 	Finished  uint32 // and how many are finished
 	Next      uint32 // place in the order of the first that is not admitted; the number of all buckets if none is left
-	Published uint32 // so many buckets of the order have arrived on all their ranks, as far as this one knows
+	Published uint32 // so many buckets of the order have arrived, or been written if one by one, on all their ranks, as far as this one knows
 	Stalled   uint32 // why the next is not admitted (enumeration stall)
 	Done      uint32 // 1 if the run has ended well on all ranks
 	Reserved  uint32 // zero
