@@ -29,6 +29,10 @@ var programs = map[string]func(processConfig, device.Device) (string, error){
 	"victim":   victimProgram,
 	"survivor": survivorProgram,
 	"caller":   callerProgram,
+
+	"bundles any":  bundleProgram("any"),
+	"bundles sync": bundleProgram("sync"),
+	"bundles one":  bundleProgram("one"),
 }
 
 // batchRounds is how many rounds are timed together. The best batch counts:

@@ -33,7 +33,8 @@ type stream struct {
 	wakeup   chan struct{}
 	stopping atomic.Bool
 	closed   bool
-	any      anyOf       // the guest's thread only
+	any      anyOf       // the guest's thread only, like the next
+	attended bool        // the guest has last waited for it among others, on its only processor
 	wanted   atomic.Bool // the guest's thread waits for the stream and would rather execute it itself
 	mark     int64       // when the operation before ended, 0 if not at this moment; the owner's, the guest's while the queue is empty
 }
@@ -195,8 +196,9 @@ func (s *stream) publish(o *op.Op) {
 }
 
 // announce sees to it that someone executes what was appended: the worker at
-// once if it is much and other streams exist that it may overlap with; else
-// the guest's thread when it waits for the stream, or the worker when the
+// once if it is much and other streams exist that it may overlap with, unless it
+// would only take turns with the guest's thread, which comes for all of them;
+// else the guest's thread when it waits for the stream, or the worker when the
 // guest waits for something else or turns out to be computing.
 func (s *stream) announce(o *op.Op) {
 	switch {
@@ -204,7 +206,7 @@ func (s *stream) announce(o *op.Op) {
 		if o.Kind == op.Send || o.Kind == op.Recv {
 			s.device.own.header().bell.ring() // the owner may be waiting in a group that this extends
 		}
-	case s.device.open > 1 && heavy(o):
+	case s.device.open > 1 && heavy(o) && !s.attended:
 		s.wake()
 	default:
 		s.device.progress.expect(s.device)
@@ -256,7 +258,7 @@ func (s *stream) Sync(timeout time.Duration) error {
 // reach waits until the given number of operations is done: by executing them
 // if nobody does, else by waiting for who does.
 func (s *stream) reach(target uint64, g guestWait) error {
-	g.value = target
+	g.value, s.attended = target, false
 	defer s.wanted.Store(false)
 	for s.done.value.Load() < target {
 		if s.owner.CompareAndSwap(unowned, ownedByGuest) {

@@ -93,7 +93,7 @@ func (a *anyWait) begin(d *Device, points []device.Point, timeout time.Duration)
 		switch {
 		case s == nil || s.done.value.Load() >= target: // it has come since it was looked at
 		case s.any.target == 0:
-			s.any = anyOf{target: target}
+			s.any, s.attended = anyOf{target: target}, d.oneProcessor
 			a.streams[a.count] = s
 			a.count++
 		default:

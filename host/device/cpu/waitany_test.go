@@ -203,3 +203,32 @@ func TestAnyAllocates(t *testing.T) {
 		demand(t, streams[0].Sync(device.Forever))
 	}
 }
+
+// TestAttendedStreamGetsOn gives much to a stream that was waited for among
+// others on the rank's only processor, and then never waits: somebody must come
+// all the same, though no worker is woken for it at once.
+func TestAttendedStreamGetsOn(t *testing.T) {
+	d, _ := openRecorded(t)
+	d.oneProcessor = true
+	streams := newStreams(t, d, 2)
+	s := streams[0]
+	b, err := d.Alloc(4 * inlineBytes)
+	demand(t, err)
+	e, err := d.NewEvent()
+	demand(t, err)
+	submit(t, s, op.Op{Kind: op.Wait, Value: 1}, op.Op{Kind: op.EventRecord, Event: e})
+	if _, err := d.WaitAny([]device.Point{{Event: e}}, 0); err != device.ErrTimeout {
+		t.Fatal(err)
+	}
+	if !s.attended || s.owner.Load() != unowned {
+		t.Error("the stream is not as a wait leaves it")
+	}
+	submit(t, streams[1], op.Op{Kind: op.Signal, Value: 1})
+	submit(t, s, op.Op{Kind: op.Copy, Dst: op.View{Buf: b}, Src: op.View{Buf: b, Off: 2 * inlineBytes}, Bytes: 2 * inlineBytes})
+	until(t, "what was submitted", func() bool { return s.done.value.Load() == 3 })
+	demand(t, s.Sync(device.Forever))
+	demand(t, errors.Join(s.Submit(&op.Op{Kind: op.Wait, Value: 2}), streams[1].Submit(&op.Op{Kind: op.Signal, Value: 2}), s.Sync(device.Forever)))
+	if s.attended {
+		t.Error("the stream was waited for alone, and still counts as one of many")
+	}
+}
