@@ -167,12 +167,10 @@ func (how *setting) pipeline() ccrun.PipelineOptions {
 	o := ccrun.PipelineOptions{
 		Name: "reshard_" + how.name, BucketBytes: int64(how.bucket), MaxBytes: how.maxBytes, MaxBuckets: how.maxBuckets,
 		MaxInFlight: how.inFlight, Policy: ccrun.Admission(number(policies, how.policy)), Window: how.window, Checksums: how.checksum,
+		Publish: ccrun.Publishing(number(publishing, how.publish)),
 	}
 	if how.refuse {
 		o.Oversize = ccrun.OversizeRefuse
-	}
-	if how.publish == "in-order" {
-		o.Publish = ccrun.PublishInOrder
 	}
 	how.script(&o)
 	return o

@@ -109,9 +109,9 @@ func (b *budget) of(peak int64) int64 {
 func newOptions() *options {
 	o := &options{
 		scale:  1,
-		budget: budget{part: 1, all: 4}, mode: "all", fan: "whole", packing: "packed", iters: 5, warmup: 1, verify: "last",
+		budget: budget{part: 1, all: 4}, mode: "all", fan: "whole", packing: "packed", split: 2 << 20, iters: 5, warmup: 1, verify: "last",
 	}
-	o.setting = setting{name: "pipelined", bucket: 512 << 10, inFlight: 2, policy: "all-at-once", window: 4, publish: "at-once", order: "turns"}
+	o.setting = setting{name: "pipelined", bucket: 512 << 10, inFlight: 2, policy: "all-at-once", window: 4, publish: "at-once", order: "matched"}
 	return o
 }
 
@@ -131,8 +131,8 @@ func (o *options) register(flags *flag.FlagSet) {
 	flags.StringVar(&o.mode, "mode", o.mode, "serial, pipelined, budget, or all three to compare them")
 	flags.StringVar(&o.policy, "policy", o.policy, "admit buckets all-at-once, windowed, serialized, by credits, or scripted (see script.go)")
 	flags.IntVar(&o.window, "window", o.window, "buckets of a window, of the policies windowed and scripted")
-	flags.StringVar(&o.order, "order", o.order, "order of the buckets: turns (of the channels), formed, largest (first), or matched (see script.go)")
-	flags.StringVar(&o.publish, "publish", o.publish, "write what has arrived at-once or in-order")
+	flags.StringVar(&o.order, "order", o.order, "order of the buckets: matched (in each round a rank gives to one other and gets from one), formed, or largest first (see script.go)")
+	flags.StringVar(&o.publish, "publish", o.publish, "write what has arrived at-once, in-order (earlier ones have arrived everywhere), or one-by-one (are written everywhere)")
 	flags.StringVar(&o.packing, "transport", o.packing, "packed, chain or scattered")
 	flags.BoolVar(&o.checksum, "checksum", false, "compare digests of each bucket")
 	flags.IntVar(&o.streams, "streams", 0, "streams of a rank, 0 for as many as can be of use")
@@ -214,8 +214,8 @@ func (o *options) checkWords() error {
 	}{
 		{"mode", o.mode, []string{"all", "serial", "pipelined", "budget"}},
 		{"policy", o.policy, policies},
-		{"order", o.order, []string{"turns", "formed", "largest", "matched"}},
-		{"publish", o.publish, []string{"at-once", "in-order"}},
+		{"order", o.order, []string{"matched", "formed", "largest"}},
+		{"publish", o.publish, publishing},
 		{"transport", o.packing, transports},
 		{"fan", o.fan, fans},
 		{"verify", o.verify, []string{"all", "last", "off"}},
@@ -231,6 +231,7 @@ func (o *options) checkWords() error {
 // The words of flags that are numbers elsewhere, at their number.
 var (
 	policies   = []string{ccrun.AllAtOnce: "all-at-once", ccrun.Windowed: "windowed", ccrun.Serialized: "serialized", ccrun.Credits: "credits", ccrun.Scripted: "scripted"}
+	publishing = []string{ccrun.PublishAtOnce: "at-once", ccrun.PublishInOrder: "in-order", ccrun.PublishOneByOne: "one-by-one"}
 	transports = []string{ccrun.Packed: "packed", ccrun.Chain: "chain", ccrun.Scattered: "scattered"}
 	fans       = []string{reshard.Whole: "whole", reshard.PerNode: "node", reshard.PerRank: "rank"}
 )
