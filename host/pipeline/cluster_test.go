@@ -25,7 +25,8 @@ type cluster struct {
 	now      int64
 	failAt   int // the how-manieth arrival fails instead, -1 for none
 	failed   int // place of the bucket that failed, -1 for none
-	inOrder  bool
+	publish  Publish
+	written  []int // by bucket: ranks that have finished it
 }
 
 // delivery is an event on its way to a rank.
@@ -58,7 +59,7 @@ type node struct {
 }
 
 func newCluster(rng *rand.Rand, p *Plan, shared Limits) (*cluster, error) {
-	c := &cluster{rng: rng, plan: p, failAt: -1, failed: -1, inOrder: shared.Publish == InOrder}
+	c := &cluster{rng: rng, plan: p, failAt: -1, failed: -1, publish: shared.Publish, written: make([]int, len(p.Buckets))}
 	c.parties, c.launched, c.arrived = make([]int, len(p.Buckets)), make([]int, len(p.Buckets)), make([]int, len(p.Buckets))
 	salt := rng.Uint32()
 	for rank := range p.Ranks {
@@ -67,7 +68,7 @@ func newCluster(rng *rand.Rand, p *Plan, shared Limits) (*cluster, error) {
 			runs := func(entry int32, dst bool) bool {
 				return digest(salt).add(uint64(entry)).add(uint64(rank))&3 != 0 == dst
 			}
-			n.staging = append(n.staging, p.Staging(&n.tasks[i], runs, shared.Publish))
+			n.staging = append(n.staging, Class(p.Layout(&n.tasks[i], runs, shared.Publish != AtOnce).Bytes))
 			n.taskOf[n.tasks[i].Bucket] = i
 			c.parties[n.tasks[i].Bucket]++
 		}
@@ -127,6 +128,12 @@ func (c *cluster) send(rank int, e Event) { c.pending = append(c.pending, delive
 // deliver gives a rank an event and does what it asks for.
 func (c *cluster) deliver(d delivery) error {
 	n := c.nodes[d.rank]
+	if d.event.Kind == Finished && !n.ended && c.publish == OneByOne {
+		if c.failAt == 0 { // a write may fail too
+			d.event.Kind, c.failed = Failed, int(n.tasks[d.event.Task].Place)
+		}
+		c.failAt--
+	}
 	if d.event.Kind == Arrived && !n.ended {
 		if c.failAt == 0 {
 			d.event.Kind, c.failed = Failed, int(n.tasks[d.event.Task].Place)
@@ -180,6 +187,7 @@ func (c *cluster) do(rank int, a Action) error {
 		delete(n.flying, i)
 		n.over[i] = true
 		n.held -= n.staging[i]
+		c.written[n.tasks[i].Bucket]++
 		c.finished++
 	case Grant:
 		way := fmt.Sprint("grants to ", a.Peer)
@@ -307,10 +315,12 @@ func (c *cluster) finalize(rank, i int, stream int32) error {
 	if s, ok := n.flying[i]; !ok || s != stream || !n.arrivals[i] || !t.Lands || n.over[i] {
 		return fmt.Errorf("it has not arrived, or not here")
 	}
-	if c.inOrder {
+	if c.publish != AtOnce {
 		for place := range t.Place {
 			if b := c.plan.Order[place]; c.arrived[b] != c.parties[b] {
 				return fmt.Errorf("bucket %d at place %d has not arrived on all ranks", b, place)
+			} else if c.publish == OneByOne && c.written[b] != c.parties[b] {
+				return fmt.Errorf("bucket %d at place %d has not been written on all ranks", b, place)
 			}
 		}
 		if c.failed >= 0 && int(t.Place) > c.failed {
@@ -393,7 +403,7 @@ func randomCase(rng *rand.Rand) (*Plan, Limits, error) {
 	if err == nil && rng.IntN(2) == 0 {
 		err = p.SetOrder(randomOrder(rng, len(p.Buckets)))
 	}
-	return p, Limits{Wires: 1 + rng.IntN(4), Policy: Policy(rng.IntN(5)), Publish: Publish(rng.IntN(2)), Oversize: Alone}, err
+	return p, Limits{Wires: 1 + rng.IntN(4), Policy: Policy(rng.IntN(5)), Publish: Publish(rng.IntN(3)), Oversize: Alone}, err
 }
 
 // meshEntries go from one half of the ranks to the other, each to a few.

@@ -88,8 +88,8 @@ func FuzzBuild(f *testing.F) {
 		for rank := range ranks {
 			tasks := p.Tasks(rank)
 			for i := range tasks {
-				if p.Staging(&tasks[i], func(int32, bool) bool { return false }, InOrder) < 0 {
-					t.Fatal("staging memory is negative")
+				if err := checkLayout(p, &tasks[i], func(entry int32, dst bool) bool { return (int(entry)+i)%2 == 0 == dst }, i%3 == 0); err != nil {
+					t.Fatal(err)
 				}
 			}
 		}

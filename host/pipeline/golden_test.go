@@ -23,8 +23,8 @@ type script struct {
 //
 //	SRC -> DST... PLANESxROWSxROWBYTES [parts=R,R] [type=T] [red=OP] [via=TRANSPORT] [tensor=N] [cell=N]
 //
-// build gives its buckets; order takes a line of bucket numbers; tasks and room
-// are of one rank; describe gives all entries; machine makes a rank's machine,
+// build gives its buckets; order takes a line of bucket numbers; tasks and
+// layout are of one rank; describe gives all entries; machine makes a rank's machine,
 // reset resets it,
 // and step takes lines "NANOS EVENT ARGUMENTS" and gives what is to be done;
 // stats its figures.
@@ -51,8 +51,8 @@ func TestGoldens(t *testing.T) {
 				return out.String()
 			case "tasks":
 				return tasksText(s.plan, scanInt(t, d, "rank", 0))
-			case "room":
-				return s.roomText(t, d)
+			case "layout":
+				return s.layoutText(t, d)
 			case "machine":
 				return s.machine(t, d)
 			case "reset":
@@ -208,7 +208,7 @@ func tasksText(p *Plan, rank int) string {
 
 // scanRuns scans which entries lie in one run, in src=... and dst=...: entries,
 // with points between them.
-func scanRuns(t *testing.T, d *datadriven.TestData) func(int32, bool) bool {
+func scanRuns(t *testing.T, d *datadriven.TestData) Contiguous {
 	var src, dst string
 	d.MaybeScanArgs(t, "src", &src)
 	d.MaybeScanArgs(t, "dst", &dst)
@@ -217,18 +217,30 @@ func scanRuns(t *testing.T, d *datadriven.TestData) func(int32, bool) bool {
 }
 
 func scanPublish(d *datadriven.TestData) Publish {
-	if d.HasArg("in_order") {
+	switch {
+	case d.HasArg("in_order"):
 		return InOrder
+	case d.HasArg("one_by_one"):
+		return OneByOne
 	}
 	return AtOnce
 }
 
-func (s *script) roomText(t *testing.T, d *datadriven.TestData) string {
+func (s *script) layoutText(t *testing.T, d *datadriven.TestData) string {
 	var out strings.Builder
 	tasks := s.plan.Tasks(scanInt(t, d, "rank", 0))
 	for i := range tasks {
-		r := s.plan.Room(&tasks[i], scanRuns(t, d), scanPublish(d))
-		fmt.Fprintf(&out, "task %d: own %d, in %d at %d, %d bytes\n", i, r.Own, r.In, r.Start, r.Bytes)
+		l := s.plan.Layout(&tasks[i], scanRuns(t, d), d.HasArg("staged"))
+		fmt.Fprintf(&out, "task %d:", i)
+		for _, part := range []struct {
+			name string
+			at   int64
+		}{{"own", l.Own}, {"sum", l.Sum}, {"result", l.Result}} {
+			if part.at >= 0 {
+				fmt.Fprintf(&out, " %s at %d,", part.name, part.at)
+			}
+		}
+		fmt.Fprintf(&out, " %d bytes\n", l.Bytes)
 	}
 	return out.String()
 }
@@ -252,7 +264,7 @@ func (s *script) machine(t *testing.T, d *datadriven.TestData) string {
 	tasks := s.plan.Tasks(rank)
 	staging := make([]int64, len(tasks))
 	for i := range tasks {
-		staging[i] = s.plan.Staging(&tasks[i], scanRuns(t, d), l.Publish)
+		staging[i] = Class(s.plan.Layout(&tasks[i], scanRuns(t, d), l.Publish != AtOnce).Bytes)
 	}
 	m, err := NewMachine(s.plan, rank, tasks, staging, l)
 	if err != nil {

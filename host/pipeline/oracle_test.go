@@ -1,7 +1,9 @@
 package pipeline
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -51,18 +53,14 @@ func randomEntries(rng *rand.Rand, ranks, count int) []Entry {
 
 // oracleBucket is a bucket as the naive rule has it.
 type oracleBucket struct {
-	key      string
-	first    int // entry of the key
-	closed   int // entry after which no other was joined
-	entries  []int32
-	bytes    int64
-	turn     int // among the buckets of the key
-	distance int
-	source   int
+	key     string
+	closed  int // entry after which no other was joined
+	entries []int32
+	bytes   int64
 }
 
 // oracle joins entries in the plainest way: each key by itself.
-func oracle(ranks int, entries []Entry, bucketBytes int64) (formed, ordered []oracleBucket) {
+func oracle(entries []Entry, bucketBytes int64) (formed []oracleBucket, keys []string) {
 	keyOf := func(e *Entry) string {
 		k := fmt.Sprint(e.Source, e.Destinations, e.Transport, e.Parts)
 		if len(e.Parts) > 0 {
@@ -73,7 +71,6 @@ func oracle(ranks int, entries []Entry, bucketBytes int64) (formed, ordered []or
 		}
 		return k
 	}
-	var keys []string
 	for i := range entries {
 		if k := keyOf(&entries[i]); !slices.Contains(keys, k) {
 			keys = append(keys, k)
@@ -82,18 +79,13 @@ func oracle(ranks int, entries []Entry, bucketBytes int64) (formed, ordered []or
 	for at, k := range keys {
 		var open *oracleBucket
 		var mine []oracleBucket
-		first := -1
 		for i := range entries {
 			e := &entries[i]
 			if keyOf(e) != k {
 				continue
 			}
-			if first < 0 {
-				first = i
-			}
 			size := e.Planes * e.Rows * e.RowBytes
-			b := oracleBucket{key: k, closed: i, entries: []int32{int32(i)}, bytes: size, source: int(e.Source)}
-			b.distance = (int(e.Destinations[0]) + ranks - int(e.Source)) % ranks
+			b := oracleBucket{key: k, closed: i, entries: []int32{int32(i)}, bytes: size}
 			switch {
 			case bucketBytes == 0 || size >= bucketBytes:
 				mine = append(mine, b)
@@ -110,22 +102,110 @@ func oracle(ranks int, entries []Entry, bucketBytes int64) (formed, ordered []or
 			open.closed = len(entries) + at
 			mine = append(mine, *open)
 		}
-		for turn := range mine {
-			mine[turn].turn, mine[turn].first = turn, first
-		}
 		formed = append(formed, mine...)
 	}
 	slices.SortFunc(formed, func(a, b oracleBucket) int { return a.closed - b.closed })
-	ordered = slices.Clone(formed)
-	slices.SortFunc(ordered, func(a, b oracleBucket) int {
-		return slices.Compare([]int{a.turn, a.distance, a.source, a.first}, []int{b.turn, b.distance, b.source, b.first})
-	})
-	return formed, ordered
+	return formed, keys
+}
+
+// ends are who sends and who receives a bucket of an entry: the parts along
+// their chain, the whole from its source or along its own.
+func ends(e *Entry) (senders, receivers []int32) {
+	var sums, wholes []int32
+	for _, r := range e.Parts {
+		if r != e.Source {
+			sums = append(sums, r)
+		}
+	}
+	sums = append(sums, e.Source)
+	wholes = append(wholes, e.Source)
+	for _, d := range e.Destinations {
+		if d != e.Source {
+			wholes = append(wholes, d)
+		}
+	}
+	senders, receivers = slices.Clone(sums[:len(sums)-1]), append(slices.Clone(sums[1:]), wholes[1:]...)
+	switch {
+	case len(wholes) == 1:
+	case e.Transport == Chain:
+		senders = append(senders, wholes[:len(wholes)-1]...)
+	default:
+		senders = append(senders, e.Source)
+	}
+	return senders, receivers
+}
+
+// oracleOrder puts buckets in rounds in the plainest way: it adds up what each
+// rank has left to do before each round.
+func oracleOrder(ranks int, entries []Entry, formed []oracleBucket, keys []string) (ordered []oracleBucket) {
+	left := slices.Clone(formed)
+	entryOf := func(b *oracleBucket) *Entry { return &entries[b.entries[0]] }
+	for len(left) > 0 {
+		sends, receives := make([]int64, ranks), make([]int64, ranks)
+		for i := range left {
+			senders, receivers := ends(entryOf(&left[i]))
+			slices.Sort(senders) // twice in a chain that follows the parts': it counts once
+			slices.Sort(receivers)
+			for _, r := range slices.Compact(senders) {
+				sends[r] += left[i].bytes
+			}
+			for _, r := range slices.Compact(receivers) {
+				receives[r] += left[i].bytes
+			}
+		}
+		var heads []int // the first bucket of each key
+		for _, key := range keys {
+			if i := slices.IndexFunc(left, func(b oracleBucket) bool { return b.key == key }); i >= 0 {
+				heads = append(heads, i)
+			}
+		}
+		urgency := func(i int) (most int64) {
+			senders, receivers := ends(entryOf(&left[i]))
+			for _, r := range senders {
+				most = max(most, sends[r])
+			}
+			for _, r := range receivers {
+				most = max(most, receives[r])
+			}
+			return most
+		}
+		distance := func(i int) int {
+			e := entryOf(&left[i])
+			return (int(e.Destinations[0]) + ranks - int(e.Source)) % ranks
+		}
+		slices.SortStableFunc(heads, func(a, b int) int {
+			return cmp.Or(cmp.Compare(urgency(b), urgency(a)), cmp.Compare(distance(a), distance(b)))
+		})
+		sent, received, taken := make([]bool, ranks), make([]bool, ranks), make(map[int]bool)
+		for _, i := range heads {
+			senders, receivers := ends(entryOf(&left[i]))
+			busy := func(done []bool) func(int32) bool { return func(r int32) bool { return done[r] } }
+			if slices.ContainsFunc(senders, busy(sent)) || slices.ContainsFunc(receivers, busy(received)) {
+				continue
+			}
+			for _, r := range senders {
+				sent[r] = true
+			}
+			for _, r := range receivers {
+				received[r] = true
+			}
+			taken[i], ordered = true, append(ordered, left[i])
+		}
+		var rest []oracleBucket
+		for i, b := range left {
+			if !taken[i] {
+				rest = append(rest, b)
+			}
+		}
+		left = rest
+	}
+	return ordered
 }
 
 // againstOracle compares a plan with the naive one.
 func againstOracle(p *Plan, bucketBytes int64) error {
-	formed, ordered := oracle(p.Ranks, p.Entries, bucketBytes)
+	formed, keys := oracle(p.Entries, bucketBytes)
+	ordered := oracleOrder(p.Ranks, p.Entries, formed, keys)
 	if len(formed) != len(p.Buckets) {
 		return fmt.Errorf("%d buckets, want %d", len(p.Buckets), len(formed))
 	}
@@ -143,12 +223,8 @@ func againstOracle(p *Plan, bucketBytes int64) error {
 		}
 		channels[got.Channel] = formed[b].key
 	}
-	keys := make(map[string]bool)
-	for _, key := range channels {
-		keys[key] = true
-	}
-	if len(keys) != len(p.Channels) || len(channels) != len(p.Channels) {
-		return fmt.Errorf("%d channels for %d keys", len(p.Channels), len(keys))
+	if distinct := slices.Compact(slices.Sorted(maps.Values(channels))); len(distinct) != len(p.Channels) || len(channels) != len(p.Channels) {
+		return fmt.Errorf("%d channels for %d keys", len(p.Channels), len(distinct))
 	}
 	return nil
 }
@@ -257,4 +333,64 @@ func randomOrder(rng *rand.Rand, n int) []uint32 {
 		order[place] = uint32(b)
 	}
 	return order
+}
+
+// checkLayout checks a layout against what the task does: what is used at the
+// same time lies apart, within the memory, and nothing is staged that need not
+// be.
+func checkLayout(p *Plan, t *Task, contiguous Contiguous, staged bool) error {
+	l, b := p.Layout(t, contiguous, staged), &p.Buckets[t.Bucket]
+	scattered := p.Channels[t.Channel].Transport == Scattered && len(p.Channels[t.Channel].Parts) < 2
+	own, result := int64(0), int64(0)
+	for _, e := range b.Entries {
+		if !contiguous(e, false) || !scattered && len(b.Entries) > 1 {
+			own += p.Entries[e].Bytes()
+		}
+		if staged || !contiguous(e, true) || !scattered && len(b.Entries) > 1 {
+			result += p.Entries[e].Bytes()
+		}
+	}
+	if !t.Part && len(t.To)+int(t.AddTo.Rank) < 0 || !t.Source && !t.Part || !t.Wired() { // it sends nothing of its own
+		own = 0
+	}
+	if t.From.Rank < 0 {
+		result = 0
+	}
+	sum := int64(0)
+	if t.AddFrom.Rank >= 0 {
+		sum = t.Bytes
+	}
+	for _, region := range []struct {
+		name      string
+		at, bytes int64
+	}{{"own", l.Own, own}, {"sum", l.Sum, sum}, {"result", l.Result, result}} {
+		if (region.at >= 0) != (region.bytes > 0) || region.at+region.bytes > max(l.Bytes, -1+region.bytes) || region.at > 0 && region.at%256 != 0 {
+			return fmt.Errorf("%s of %d bytes lies at %d of %d", region.name, region.bytes, region.at, l.Bytes)
+		}
+	}
+	if l.Own >= 0 && l.Sum >= 0 && l.Own < l.Sum+sum && l.Sum < l.Own+own {
+		return fmt.Errorf("a rank's own %d bytes at %d and the sum before, %d at %d, overlap", own, l.Own, sum, l.Sum)
+	}
+	if most := own + sum + 256; l.Bytes > max(most, result) {
+		return fmt.Errorf("%d bytes are staged, for %d, %d and %d", l.Bytes, own, sum, result)
+	}
+	return nil
+}
+
+// TestLayouts checks those of random plans.
+func TestLayouts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for n := range 500 {
+		ranks, bits := 1+rng.IntN(6), rng.Uint32()
+		p := build(t, ranks, randomEntries(rng, ranks, 1+rng.IntN(30)), rng.Int64N(3000))
+		for rank := range ranks {
+			tasks := p.Tasks(rank)
+			for i := range tasks {
+				runs := func(entry int32, dst bool) bool { return digest(bits).add(uint64(entry))&3 != 0 == dst }
+				if err := checkLayout(p, &tasks[i], runs, n%2 == 0); err != nil {
+					t.Fatalf("case %d, rank %d, %+v: %v", n, rank, tasks[i], err)
+				}
+			}
+		}
+	}
 }

@@ -24,9 +24,9 @@ func (p *Plan) takeTurns() {
 		}
 	}
 	p.Order = make([]int32, 0, len(p.Buckets))
-	again := 1 + len(waiting)/sortedMax
+	again := 1 + t.rounds()*len(waiting)/sortedMax
 	for round := int32(1); len(waiting) > 0; round++ {
-		if again == 1 || round%int32(again) == 1 {
+		if (int(round)-1)%again == 0 {
 			t.sort(waiting)
 		}
 		left := waiting[:0]
@@ -43,9 +43,27 @@ func (p *Plan) takeTurns() {
 	p.place()
 }
 
-// sortedMax is up to how many channels are sorted anew for each round: more are
-// sorted less often.
-const sortedMax = 2048
+// sortedMax is how many channels are sorted in all the rounds together, about: if
+// they were more, they are not sorted anew for each round.
+const sortedMax = 1 << 21
+
+// rounds is how many there are at least: as many as a rank has buckets to send,
+// or to receive.
+func (t *turns) rounds() int {
+	most, sends, receives := 0, make([]int, len(t.load)), make([]int, len(t.load))
+	for c := range t.of {
+		buckets := len(t.plan.Channels[c].Buckets)
+		for _, rank := range t.of[c].senders {
+			sends[rank] += buckets
+			most = max(most, sends[rank])
+		}
+		for _, rank := range t.of[c].receivers {
+			receives[rank] += buckets
+			most = max(most, receives[rank])
+		}
+	}
+	return most
+}
 
 // turns is what the rounds are made of.
 type turns struct {

@@ -157,7 +157,7 @@ func held(t *testing.T, p *Plan, l Limits) (bytes int64, buckets int) {
 	tasks := p.Tasks(0)
 	staging := make([]int64, len(tasks))
 	for i := range tasks {
-		staging[i] = p.Staging(&tasks[i], func(int32, bool) bool { return false }, l.Publish)
+		staging[i] = Class(p.Layout(&tasks[i], func(int32, bool) bool { return false }, l.Publish != AtOnce).Bytes)
 	}
 	m, err := NewMachine(p, 0, tasks, staging, l)
 	if err != nil {
