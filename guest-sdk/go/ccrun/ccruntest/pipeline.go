@@ -59,7 +59,7 @@ func (r *rank) PipelineCreate(params *raw.Pipeline, handle *uint64) raw.Errno {
 	switch {
 	case int64(o.MaxBytes) < 0 || int64(o.BucketBytes) < 0:
 		return r.fail(raw.ErrnoInvalid, "a negative size")
-	case o.Policy > raw.AdmissionScripted, o.Oversize > raw.OversizeRefuse, o.Publish > raw.PublishInOrder, o.Flags > 3:
+	case o.Policy > raw.AdmissionScripted, o.Oversize > raw.OversizeRefuse, o.Publish > raw.PublishOneByOne, o.Flags > 3:
 		return r.fail(raw.ErrnoInvalid, "no such policy, oversize rule, publish rule or flag")
 	case o.Policy == raw.AdmissionWindowed && o.Window == 0:
 		return r.fail(raw.ErrnoInvalid, "a window of 0 buckets")

@@ -16,7 +16,7 @@ func (k *kit) create() error {
 	}{
 		{"policy", ccrun.PipelineOptions{Policy: 5}},
 		{"oversize", ccrun.PipelineOptions{Oversize: 2}},
-		{"publish", ccrun.PipelineOptions{Publish: 2}},
+		{"publish", ccrun.PipelineOptions{Publish: 3}},
 		{"no window", ccrun.PipelineOptions{Policy: ccrun.Windowed}},
 		{"slots", ccrun.PipelineOptions{FirstSlot: k.world.SignalSlots() - 3}},
 		{"channel", ccrun.PipelineOptions{FirstChannel: k.world.SendChannels()}},

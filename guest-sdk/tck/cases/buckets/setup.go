@@ -48,7 +48,7 @@ var scripts = [...]func(ccrun.PipelineStatus) int{
 func drawSetup(d, own *draw, w *ccrun.World) setup {
 	s := setup{runs: 1 + d.n(2), script: d.n(len(scripts))}
 	o := &s.options
-	o.Name, o.Policy, o.Publish = "storm", ccrun.Admission(d.n(5)), ccrun.Publishing(d.n(2))
+	o.Name, o.Policy, o.Publish = "storm", ccrun.Admission(d.n(5)), ccrun.Publishing(d.n(3))
 	o.Checksums, o.Warmup = d.one(3), d.one(4)
 	if d.one(4) == false {
 		o.BucketBytes = int64(1) << d.n(14)

@@ -123,7 +123,7 @@ func TestStormIsVaried(t *testing.T) {
 		return nil
 	})
 	for what, n := range map[string]int{
-		"policy": 5, "publish": 2, "checksums": 2, "budget": len(budgets), "streams": streamsMax, "per channel": 5, "runs": 2, "ordered": 2,
+		"policy": 5, "publish": 3, "checksums": 2, "budget": len(budgets), "streams": streamsMax, "per channel": 5, "runs": 2, "ordered": 2,
 		"joined": 2, "script": len(scripts), "transport": 3, "parts": 2, "type": 7, "operator": 4, "stays": 2, "many": 2,
 	} {
 		count := 0
