@@ -159,22 +159,25 @@ func oracleOrder(ranks int, entries []Entry, formed []oracleBucket, keys []strin
 				heads = append(heads, i)
 			}
 		}
-		urgency := func(i int) (most int64) {
+		urgency := func(i int) []int64 { // of the busier end, then of the other
 			senders, receivers := ends(entryOf(&left[i]))
+			busiest := []int64{0, 0}
 			for _, r := range senders {
-				most = max(most, sends[r])
+				busiest[0] = max(busiest[0], sends[r])
 			}
 			for _, r := range receivers {
-				most = max(most, receives[r])
+				busiest[1] = max(busiest[1], receives[r])
 			}
-			return most
+			slices.Sort(busiest)
+			slices.Reverse(busiest)
+			return busiest
 		}
 		distance := func(i int) int {
 			e := entryOf(&left[i])
 			return (int(e.Destinations[0]) + ranks - int(e.Source)) % ranks
 		}
 		slices.SortStableFunc(heads, func(a, b int) int {
-			return cmp.Or(cmp.Compare(urgency(b), urgency(a)), cmp.Compare(distance(a), distance(b)))
+			return cmp.Or(slices.Compare(urgency(b), urgency(a)), cmp.Compare(distance(a), distance(b)))
 		})
 		sent, received, taken := make([]bool, ranks), make([]bool, ranks), make(map[int]bool)
 		for _, i := range heads {

@@ -84,7 +84,7 @@ type load struct {
 type turn struct {
 	senders, receivers []int32
 	next               int
-	urgency            int64
+	urgency, second    int64
 }
 
 func (p *Plan) turnOf(c int32) turn {
@@ -119,22 +119,24 @@ func (t *turns) add(c int32, bytes int64) {
 	}
 }
 
-// sort puts the channels first whose ranks have most left to do. Between equals,
-// those that go less far, so that neighbours begin with different ranks.
+// sort puts the channels first whose ranks have most left to do: by the end that
+// has more, then by the other, so that a rank which has most of all takes turns.
+// Between equals, those come first that go less far, so that neighbours begin
+// with different ranks.
 func (t *turns) sort(channels []int32) {
 	for _, c := range channels {
-		urgency := int64(0)
+		sends, receives := int64(0), int64(0)
 		for _, rank := range t.of[c].senders {
-			urgency = max(urgency, t.load[rank].sends)
+			sends = max(sends, t.load[rank].sends)
 		}
 		for _, rank := range t.of[c].receivers {
-			urgency = max(urgency, t.load[rank].receives)
+			receives = max(receives, t.load[rank].receives)
 		}
-		t.of[c].urgency = urgency
+		t.of[c].urgency, t.of[c].second = max(sends, receives), min(sends, receives)
 	}
 	slices.SortFunc(channels, func(a, b int32) int {
 		x, y := &t.of[a], &t.of[b]
-		return cmp.Or(cmp.Compare(y.urgency, x.urgency), cmp.Compare(t.plan.reach(a), t.plan.reach(b)), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(y.urgency, x.urgency), cmp.Compare(y.second, x.second), cmp.Compare(t.plan.reach(a), t.plan.reach(b)), cmp.Compare(a, b))
 	})
 }
 

@@ -105,7 +105,7 @@ const (
 	Arrived                     // Task: its bytes have come, or gone
 	Finished                    // Task: what came is where it belongs, and its stream is idle
 	Credited                    // Peer has admitted the first Value of the buckets that this rank sends to it
-	Heard                       // on Peer, the rank's buckets before place Value have arrived; with the number of all buckets: and are finished
+	Heard                       // on Peer, the rank's buckets before place Value have arrived, or are finished if OneByOne; with the number of all buckets: are finished
 	AdmitUpTo                   // the script lets buckets before place Value be admitted
 	Failed                      // Task, which may be -1, failed here
 	PeerFailed                  // Peer says that a bucket of its failed, the one at place Value; the number of all buckets: something else did
@@ -139,7 +139,8 @@ const (
 	// buckets that Peer sends to it.
 	Grant
 	// Tell tells all other ranks that this rank's buckets before place Value
-	// have arrived; with the number of all buckets: and are finished.
+	// have arrived, or are finished if OneByOne; with the number of all buckets:
+	// are finished.
 	Tell
 	// Warn tells all other ranks that the bucket at place Value failed here; the
 	// number of all buckets: something else did.

@@ -43,8 +43,8 @@ type Channel struct {
 	Buckets      []int32 // as they were formed
 }
 
-// Build joins entries to buckets and channels and puts the buckets in order:
-// channels take turns. Entries of a channel are joined until a bucket has
+// Build joins entries to buckets and channels and puts the buckets in an order
+// that lets ranks work at the same time. Entries of a channel are joined until a bucket has
 // bucketBytes; an entry that has as many is a bucket of its own, and if
 // bucketBytes is 0 each one is. The plan keeps the entries, which must not
 // change any more. Errors name the entry.

@@ -83,8 +83,8 @@ func (m *Machine) tell(to []Action) []Action {
 func (l *Limits) TellsPlaces() bool { return l.Publish != AtOnce || l.Policy == Scripted }
 
 // publish has written what has arrived and whose turn it is: all buckets before
-// it have arrived on all ranks. Then all that this rank has before it have
-// arrived here, so tasks come in place order.
+// it have arrived, or been written, on all ranks. Then all that this rank has
+// before it have arrived here, so tasks come in place order.
 func (m *Machine) publish(to []Action) []Action {
 	if m.limits.Publish == AtOnce {
 		return to
