@@ -71,7 +71,7 @@ func storm(t *testing.T, open Open, size, streams, steps int) {
 // step generates one operation somewhere.
 func (p *program) step() {
 	at := place{p.random.IntN(p.size), p.random.IntN(p.streams) + 1}
-	kind := []op.Kind{op.Copy, op.Put, op.Get, op.Fill, op.Reduce}[p.random.IntN(5)]
+	kind := []op.Kind{op.Copy, op.Put, op.Get, op.Fill, op.Reduce, op.CopyBox}[p.random.IntN(6)]
 	c := command{stream: at.stream, dst: at.rank, o: op.Op{Kind: kind, Peer: -1, Type: op.I32}}
 	c.o.Bytes = int64(p.random.IntN(stormBlockBytes/8)) * 4
 	offset := func() int64 {
@@ -102,7 +102,24 @@ func (p *program) step() {
 	if kind != op.Fill && kind != op.Reduce {
 		c.o.Src.Off = offset()
 	}
+	if kind == op.CopyBox {
+		p.stormBox(&c.o)
+		c.sources = []int{at.rank}
+	}
 	p.schedule(at, c)
+}
+
+// stormBox makes o the copy of a box from another block than it goes to. The box
+// spans no more than half of either.
+func (p *program) stormBox(o *op.Op) {
+	if o.Src.Off/stormBlockBytes == o.Dst.Off/stormBlockBytes {
+		o.Src.Off = (o.Src.Off + stormBlockBytes) % (stormBlocks * stormBlockBytes)
+	}
+	distance := func(least int64) int64 { return least + int64(p.random.IntN(stormBlockBytes/64)) }
+	b := &op.BoxShape{Planes: 1 + p.random.Int64N(2), Rows: 1 + p.random.Int64N(4), RowBytes: p.random.Int64N(stormBlockBytes / 32)}
+	b.DstRow, b.SrcRow = distance(b.RowBytes), distance(b.RowBytes)
+	b.DstPlane, b.SrcPlane = b.Rows*b.DstRow, b.Rows*b.SrcRow
+	o.Box, o.Bytes = b, b.Bytes()
 }
 
 // schedule appends the command to its rank's, behind what it depends on, and
@@ -150,6 +167,10 @@ func (p *program) depend(at, before place) {
 
 // apply executes a command in the oracle's memory.
 func (p *program) apply(c command) {
+	if c.o.Kind == op.CopyBox {
+		drawBox(p.memory[c.dst][c.o.Dst.Off:], p.memory[c.sources[0]][c.o.Src.Off:], *c.o.Box)
+		return
+	}
 	dst := p.memory[c.dst][c.o.Dst.Off:][:c.o.Bytes]
 	switch c.o.Kind {
 	case op.Fill:
