@@ -120,6 +120,7 @@ func anyTwoOfOne(t *testing.T, open Open) {
 	r.reaches(1, points...)
 	r.misses(points[0])
 	r.submit(gate, signal(0, 0, 2))
+	r.reaches(0, points[0])
 	r.reaches(0, points...)
 }
 

@@ -216,3 +216,100 @@ func TestFaultsPassThrough(t *testing.T) {
 		t.Errorf("a device without: %v", err)
 	}
 }
+
+// picky is a device whose waits for any of many find what it is told to.
+type picky struct {
+	*Sketch
+	found int
+	err   error
+	asked []device.Point
+}
+
+func (p *picky) WaitAny(points []device.Point, _ time.Duration) (int, error) {
+	p.asked = append(p.asked[:0], points...)
+	return p.found, p.err
+}
+
+// TestWhatWasFoundIsWritten shows that a wait for any of many is in the log as
+// a wait for what it has found, so that a replay finds the same, and that the
+// device underneath is asked for its own events.
+func TestWhatWasFoundIsWritten(t *testing.T) {
+	var out bytes.Buffer
+	inner := &picky{Sketch: NewSketch(1, 4)}
+	r := Record(inner, Options{Rank: 1, Ranks: 4, Out: &out})
+	s, _ := r.NewStream()
+	var points []device.Point
+	for range 2 {
+		e, _ := r.NewEvent()
+		if err := s.Submit(&op.Op{Kind: op.EventRecord, Event: e}); err != nil {
+			t.Fatal(err)
+		}
+		points = append(points, device.Point{Event: e})
+	}
+	points = append(points, device.Point{Peer: 2, Slot: 3, Value: 4}, device.Point{Peer: 2, Slot: 3, Value: 6})
+	for _, c := range []struct {
+		found int
+		err   error
+	}{{1, nil}, {1, nil}, {3, nil}, {2, nil}, {-1, device.ErrTimeout}, {-1, device.ErrAborted}} {
+		inner.found, inner.err = c.found, c.err
+		if i, err := r.WaitAny(points, device.Forever); i != c.found || err != c.err {
+			t.Errorf("point %d, error %v, want %+v", i, err, c)
+		}
+	}
+	if _, err := r.WaitAny(nil, device.Forever); err != device.ErrAborted { // waits for nothing
+		t.Error(err)
+	}
+	if len(inner.asked) != 0 {
+		t.Error(inner.asked)
+	}
+	inner.err = nil
+	_, _ = r.WaitAny(points, 0)
+	if _, own := inner.asked[0].Event.(*sketchEvent); !own || inner.asked[3] != points[3] || points[0].Event == inner.asked[0].Event {
+		t.Errorf("asked for %+v", inner.asked)
+	}
+	const want = `rank 1
+stream s1
+event e1
+event_record s1 e1
+event e2
+event_record s1 e2
+event_sync e2
+seen r2 slot 3 >= 6
+event_sync e1
+`
+	if err := r.Flush(); err != nil || out.String() != want {
+		t.Errorf("%v, got\n%s", err, difference(out.String(), want))
+	}
+}
+
+// TestSketchOfAny shows what comes for who is alone: events at once, and what
+// peers raise when nothing else does.
+func TestSketchOfAny(t *testing.T) {
+	s := NewSketch(0, 2)
+	e, _ := s.NewEvent()
+	raised := device.Point{Peer: 1, Slot: 5, Value: 3}
+	for i, c := range []struct {
+		points  []device.Point
+		timeout time.Duration
+		want    int
+		err     error
+	}{
+		{[]device.Point{raised}, 0, -1, device.ErrTimeout},
+		{nil, time.Second, -1, device.ErrTimeout},
+		{[]device.Point{raised, {Event: e}}, 0, 1, nil},
+		{[]device.Point{{Peer: 2}}, 0, -1, device.ErrPeer},
+		{[]device.Point{{Peer: 1, Slot: sketchSlots}}, 0, -1, device.ErrSlot},
+		{[]device.Point{raised, {Peer: 1, Slot: 6, Value: 1}}, device.Forever, 0, nil},
+		{[]device.Point{{Peer: 1, Slot: 6, Value: 1}, raised}, 0, 1, nil},
+	} {
+		if got, err := s.WaitAny(c.points, c.timeout); got != c.want || err != c.err {
+			t.Errorf("%d: point %d, error %v, want %d, %v", i, got, err, c.want, c.err)
+		}
+	}
+	for range looksMax + 1 {
+		if _, err := s.WaitAny([]device.Point{{Peer: 1, Slot: 7, Value: 1}}, 0); errors.Is(err, device.ErrMissing) {
+			return
+		}
+	}
+	t.Error("looking for what never comes goes on for ever")
+}
