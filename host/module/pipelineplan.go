@@ -297,7 +297,7 @@ func (a *agreement) compare(odd int) error {
 	if err != nil {
 		return err
 	}
-	at := firstDifference(a.pipe.entryHashes(), hashes) * a.pipe.group()
+	at := firstEntry(a.pipe.entryHashes(), hashes) * a.pipe.group()
 	if err := a.set(a.key("first", 0), binary.LittleEndian.AppendUint64(nil, uint64(at))); err != nil {
 		return err
 	}
@@ -321,18 +321,32 @@ func (a *agreement) compare(odd int) error {
 // group is how many entries one of the compared hashes stands for.
 func (p *pipe) group() int { return (len(p.entries) + pactEntriesMax - 1) / pactEntriesMax }
 
-// entryHashes are the hashes of all entries, or of groups of them.
+// entryHashes are the hashes of all entries, or of groups of them: first of the
+// entries alone, then with the places of their buckets.
 func (p *pipe) entryHashes() []byte {
 	var b []byte
 	group := p.group()
-	for from := 0; from < len(p.entries); from += group {
-		h := uint64(0)
-		for i := from; i < min(from+group, len(p.entries)); i++ {
-			h = h*0x9e3779b97f4a7c15 + p.plan.EntryHash(i)
+	for _, hash := range [...]func(int) uint64{p.plan.AloneHash, p.plan.EntryHash} {
+		for from := 0; from < len(p.entries); from += group {
+			h := uint64(0)
+			for i := from; i < min(from+group, len(p.entries)); i++ {
+				h = h*0x9e3779b97f4a7c15 + hash(i)
+			}
+			b = binary.LittleEndian.AppendUint64(b, h)
 		}
-		b = binary.LittleEndian.AppendUint64(b, h)
 	}
 	return b
+}
+
+// firstEntry is the first entry, or group, that differs between two lists of
+// [pipe.entryHashes]: in itself, or else in its place.
+func firstEntry(mine, theirs []byte) int {
+	n, m := len(mine)/16*8, len(theirs)/16*8
+	at := firstDifference(mine[:n], theirs[:m])
+	if n == m && at == n/8 {
+		at = firstDifference(mine[n:], theirs[n:])
+	}
+	return at
 }
 
 // firstDifference is the first word that differs, or the end of the shorter.

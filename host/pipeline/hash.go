@@ -16,13 +16,18 @@ func (p *Plan) Hash() uint64 {
 }
 
 // EntryHash is of one entry and its bucket's place, which no other bucket has:
-// ranks whose plans differ find the first entry by it that does.
+// ranks whose plans differ find an entry by it that does.
 func (p *Plan) EntryHash(i int) uint64 {
+	return uint64(digest(p.AloneHash(i)).add(uint64(p.Buckets[p.bucketOf[i]].Place)))
+}
+
+// AloneHash is of one entry, whatever its bucket: an entry that differs in itself
+// is the cause where others have got other places by it.
+func (p *Plan) AloneHash(i int) uint64 {
 	e := &p.Entries[i]
 	h := digest(0).add(uint64(e.Source)).ranks(e.Destinations).ranks(e.Parts)
 	h = h.add(uint64(e.Type)).add(uint64(e.Red)).add(uint64(e.Transport)).add(uint64(e.Tensor)).add(uint64(e.Cell))
-	h = h.add(uint64(e.Planes)).add(uint64(e.Rows)).add(uint64(e.RowBytes))
-	return uint64(h.add(uint64(p.Buckets[p.bucketOf[i]].Place)))
+	return uint64(h.add(uint64(e.Planes)).add(uint64(e.Rows)).add(uint64(e.RowBytes)))
 }
 
 // digest mixes numbers in one after the other.
