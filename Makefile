@@ -4,6 +4,8 @@ FUZZTIME ?= 10s
 SOAKTIME ?= 10m
 SOAKSEED ?= 0
 SWEEP ?= 500
+STORM ?= 2000
+STORMSEED ?= 1
 BENCHCOUNT ?= 10
 STRAGGLERTIME ?= 20m
 RANKS ?= 4
@@ -76,6 +78,11 @@ soak: ## call random collectives for SOAKTIME (10m) and watch the ranks' memory;
 sweep: ## simulate random collectives with SWEEP (500) seeds, machines and faults
 	@.ci/install go
 	$(GO) test ./cmd/ccrun -run '^TestSimulationSweep$$' -count 1 -timeout 0 -args -sweep $(SWEEP)
+
+.PHONY: storm
+storm: ## move random tensors and boxes in STORM (2000) random bucket pipelines, simulated, a tenth of them on processes too; STORMSEED=n for others
+	@.ci/install go
+	$(GO) test ./cmd/ccrun -run '^TestStormOfBuckets' -count 1 -timeout 0 -v -args -storm $(STORM) -stormcpu $$(($(STORM) / 10)) -stormseed $(STORMSEED)
 
 .PHONY: straggler
 straggler: ## slow one rank down in 20 runs of each of eight workloads, and see that it is named, and nobody in 20 others
