@@ -1,7 +1,8 @@
 // Failedbucket runs a bucket pipeline of which a bucket is to fail, and then looks
 // at all that it writes: all ranks must name the same bucket, each must have all of
 // its new bytes or none, and published in order none behind the one that failed
-// may have any. Every rank prints one line.
+// may have any (one by one also if it was to be written that failed). Every rank
+// prints one line.
 //
 // Buckets are numbered, and ordered, as the entries are; entry i goes from rank i
 // to the ranks after it, mod their number.
@@ -36,10 +37,10 @@ const settling = 300 * time.Millisecond
 
 // options are what the flags say.
 type options struct {
-	buckets, copies, inFlight       int
-	bytes                           int64
-	inOrder, checksums, goOn, parts bool
-	transport                       string
+	buckets, copies, inFlight int
+	bytes                     int64
+	checksums, goOn, parts    bool
+	transport, publish        string
 }
 
 func main() {
@@ -48,7 +49,7 @@ func main() {
 	flag.Int64Var(&o.bytes, "bytes", 4096, "size of each")
 	flag.IntVar(&o.copies, "copies", 1, "ranks that each goes to")
 	flag.IntVar(&o.inFlight, "in-flight", 2, "buckets in flight per channel")
-	flag.BoolVar(&o.inOrder, "in-order", true, "publish in order")
+	flag.StringVar(&o.publish, "publish", "in_order", "at_once, in_order or one_by_one")
 	flag.BoolVar(&o.checksums, "checksums", false, "compare digests")
 	flag.BoolVar(&o.goOn, "go-on", false, "end well though a bucket has failed")
 	flag.BoolVar(&o.parts, "parts", false, "add up two ranks' parts")
@@ -172,6 +173,7 @@ func (s *site) lands(i int) bool { return slices.Contains(s.entries[i].Destinati
 func (s *site) move() error {
 	o := ccrun.PipelineOptions{
 		MaxInFlight: s.inFlight, Checksums: s.checksums,
+		Publish: map[string]ccrun.Publishing{"in_order": ccrun.PublishInOrder, "one_by_one": ccrun.PublishOneByOne}[s.publish],
 		Order: func(buckets []ccrun.Bucket) []int { // as the entries are
 			slices.SortFunc(buckets, func(a, b ccrun.Bucket) int { return a.Entry - b.Entry })
 			order := make([]int, len(buckets))
@@ -180,9 +182,6 @@ func (s *site) move() error {
 			}
 			return order
 		},
-	}
-	if s.inOrder {
-		o.Publish = ccrun.PublishInOrder
 	}
 	p, err := s.world.NewPipeline(o)
 	if err != nil {
@@ -294,7 +293,7 @@ func (s *site) look(failed int) error {
 	switch {
 	case before[isTorn]+there[isTorn]+after[isTorn] > 0:
 		return fmt.Errorf("rank %d: wrong bytes: in %d buckets before place %d, %d there, %d after it", rank, before[isTorn], failed, there[isTorn], after[isTorn])
-	case after[isNew] > 0 && s.inOrder:
+	case after[isNew] > 0 && s.publish != "at_once":
 		return fmt.Errorf("rank %d: %d buckets after place %d have been published", rank, after[isNew], failed)
 	case failed == s.buckets && before[isOld] > 0:
 		return fmt.Errorf("rank %d: %d buckets have not come", rank, before[isOld])
