@@ -28,6 +28,7 @@ type guestWait struct {
 	joined *group
 	comm   *comm          // whose calls are to be complete
 	points []device.Point // one of which has to be reached, for kind op.SyncAny
+	found  bool           // that one has been, for that kind
 	peer   int            // that has no device yet, for kind op.ShareLookup without a key; else -1
 }
 
@@ -39,7 +40,7 @@ func (d *Device) satisfied() bool {
 	case w.comm != nil:
 		return w.comm.done >= w.comm.submitted || w.comm.broken != nil
 	case w.kind == op.SyncAny:
-		return d.reached(w.points) >= 0
+		return w.found
 	case w.kind == op.Barrier:
 		return d.cluster.passed >= w.target
 	case w.joined != nil:
@@ -54,7 +55,13 @@ func (d *Device) satisfied() bool {
 
 // poke lets a rank go on if what it waits for has come.
 func (d *Device) poke() {
-	if d.waiting && d.satisfied() {
+	if !d.waiting {
+		return
+	}
+	if d.wait.kind == op.SyncAny {
+		d.lookAtEvents()
+	}
+	if d.satisfied() {
 		d.wake()
 	}
 }

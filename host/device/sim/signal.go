@@ -85,8 +85,8 @@ func (c *Cluster) deliver(id int32) {
 		return
 	}
 	s.value = l.value
-	if d.wait.kind == op.SyncAny {
-		d.poke()
+	if d.waiting && d.wait.kind == op.SyncAny {
+		d.lookAtSignal(int(l.from), l.slot, s.value)
 	}
 	for i := 0; i < len(s.waiters); {
 		w := s.waiters[i]

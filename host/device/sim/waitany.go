@@ -26,10 +26,33 @@ func (d *Device) WaitAny(points []device.Point, timeout time.Duration) (int, err
 	d.wait = guestWait{kind: op.SyncAny, points: points, peer: -1}
 	err := d.await(timeout)
 	d.wait.points = nil
-	if err != nil {
-		return -1, err
+	if i := d.reached(points); i >= 0 { // at the last instant perhaps, when the wait was over
+		return i, nil
 	}
-	return d.reached(points), nil
+	return -1, err
+}
+
+// lookAtEvents finds out whether an event has been reached that the rank's own
+// thread waits for. Signals are looked at when they come: a rank may wait for
+// those of thousands.
+func (d *Device) lookAtEvents() {
+	for i := range d.wait.points {
+		if e := d.wait.points[i].Event; e != nil && e.(*streamEvent).reached() {
+			d.wait.found = true
+			return
+		}
+	}
+}
+
+// lookAtSignal is the same for a signal that has come.
+func (d *Device) lookAtSignal(from int, slot uint32, value uint64) {
+	for i := range d.wait.points {
+		if p := &d.wait.points[i]; p.Event == nil && p.Peer == from && p.Slot == slot && p.Value <= value {
+			d.wait.found = true
+			d.wake()
+			return
+		}
+	}
 }
 
 func (d *Device) acceptPoint(p *device.Point) error {
