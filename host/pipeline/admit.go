@@ -97,7 +97,7 @@ func (m *Machine) skipAhead(to []Action) []Action {
 			continue
 		}
 		if c := m.channel[i]; m.passed[c] != m.scan {
-			if m.spare(reserve, m.staging[i]) && m.lack(i, &m.held, m.channels[c].buckets, len(m.free)) == NoStall && m.absence(i) == NoStall {
+			if m.mayPass(i, reserve) {
 				to = m.launch(i, to)
 				m.meter.skipped++
 				continue
@@ -107,6 +107,14 @@ func (m *Machine) skipAhead(to []Action) []Action {
 		reserve = max(reserve, m.staging[i])
 	}
 	return to
+}
+
+// mayPass reports whether a task, which is the first of its channel, may be
+// admitted before others, the largest of which needs the reserve. What is most
+// often the case is asked first.
+func (m *Machine) mayPass(i int, reserve int64) bool {
+	channel := m.channels[m.channel[i]].buckets
+	return channel < m.limits.MaxInFlight && m.absence(i) == NoStall && m.spare(reserve, m.staging[i]) && m.lack(i, &m.held, channel, len(m.free)) == NoStall
 }
 
 // spare reports whether a bucket of so many bytes leaves room for one that needs

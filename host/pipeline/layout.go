@@ -46,7 +46,7 @@ func (p *Plan) Layout(t *Task, contiguous Contiguous, staged bool) Layout {
 	case need == 0:
 	case l.Sum >= 0: // sent on by the time that the result comes
 		l.Result = l.Sum
-	case l.Own >= 0 && t.Part:
+	case l.Own >= 0: // its part, likewise
 		l.Result = l.Own
 	default:
 		l.Result = place(need)
