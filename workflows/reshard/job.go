@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ccrun/ccrun/guest-sdk/go/ccrun"
 	"github.com/ccrun/ccrun/guest-sdk/go/ccrun/reshard"
@@ -69,26 +70,36 @@ func (j *job) close() error {
 	return j.target.buffer.Free()
 }
 
-// entries are those of the plan with the places where this rank has them.
-func (j *job) entries() []ccrun.PipelineEntry {
+// entriesAtOnce bounds the memory that giving the host its entries takes.
+const entriesAtOnce = 1024
+
+// add gives a pipeline the entries of the plan, with the places where this rank
+// has them.
+func (j *job) add(p *ccrun.Pipeline) error {
 	rank := j.site.world.Rank()
-	entries := make([]ccrun.PipelineEntry, len(j.plan.Entries))
-	for i := range entries {
-		e := &j.plan.Entries[i]
-		entries[i] = ccrun.PipelineEntry{
-			Source: e.Source, Destinations: e.Destinations, Parts: e.Parts, Dtype: e.Dtype, RedOp: e.Red,
-			Transport: ccrun.Transport(e.Transport), Tensor: int(e.Tensor), Cell: int(e.Cell),
-			Planes: e.Planes, Rows: e.Rows, RowBytes: e.RowBytes,
+	part := make([]ccrun.PipelineEntry, 0, entriesAtOnce)
+	for some := range slices.Chunk(j.plan.Entries, entriesAtOnce) {
+		part = part[:0]
+		for i := range some {
+			e := &some[i]
+			part = append(part, ccrun.PipelineEntry{
+				Source: e.Source, Destinations: e.Destinations, Parts: e.Parts, Dtype: e.Dtype, RedOp: e.Red,
+				Transport: ccrun.Transport(e.Transport), Tensor: int(e.Tensor), Cell: int(e.Cell),
+				Planes: e.Planes, Rows: e.Rows, RowBytes: e.RowBytes,
+			})
+			reads, writes := e.Takes(rank)
+			if reads {
+				part[i].Src = j.source.place(e.Tensor, e.From)
+			}
+			if writes {
+				part[i].Dst = j.target.place(e.Tensor, e.To)
+			}
 		}
-		reads, writes := e.Takes(rank)
-		if reads {
-			entries[i].Src = j.source.place(e.Tensor, e.From)
-		}
-		if writes {
-			entries[i].Dst = j.target.place(e.Tensor, e.To)
+		if err := p.Add(part...); err != nil {
+			return err
 		}
 	}
-	return entries
+	return nil
 }
 
 // place is where a box of a tensor lies.
@@ -104,7 +115,7 @@ func (j *job) run(how setting) (measured, error) {
 	if err != nil {
 		return measured{}, err
 	}
-	if err := p.Add(j.entries()...); err != nil {
+	if err := j.add(p); err != nil {
 		return measured{}, err
 	}
 	plan, err := p.Build()
