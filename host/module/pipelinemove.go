@@ -54,7 +54,12 @@ func (m *movement) transfer() error {
 	if !m.task.Wired() {
 		return nil
 	}
-	return first(m.pack(), m.add(), m.move())
+	for _, part := range [...]func(*movement) error{(*movement).pack, (*movement).add, (*movement).move} {
+		if err := part(m); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // pack brings the rank's own entries together, those that are not sent from
@@ -63,9 +68,9 @@ func (m *movement) pack() error {
 	if m.layout.Own < 0 {
 		return nil
 	}
-	for n, piece := range m.ownEntries() {
-		if piece.Buf == m.lane.buffer {
-			if err := m.box(n, piece, false); err != nil {
+	for n, v := range m.ownEntries() {
+		if v.Buf == m.lane.buffer {
+			if err := m.box(n, v, false); err != nil {
 				return err
 			}
 		}
@@ -144,47 +149,20 @@ func (m *movement) land() error {
 	if !t.Lands {
 		return nil
 	}
-	for n, entry := range m.bucket.Entries {
-		from := m.landsFrom(n)
-		if from.Buf == nil {
-			continue
+	for n, from := range m.arrivals() {
+		err := error(nil)
+		switch {
+		case from.Buf == nil:
+		case from.Buf == m.lane.buffer:
+			err = m.box(n, from, true)
+		default:
+			err = m.direct(n)
 		}
-		if from.Buf == m.lane.buffer && m.lane.buffer != nil {
-			if err := m.box(n, from, true); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := m.direct(n, entry); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// landsFrom is where the n-th entry is when the bucket has come; no buffer if it
-// is where it belongs.
-func (m *movement) landsFrom(n int) op.View {
-	t, entry := m.task, m.bucket.Entries[n]
-	before := m.pipe.before(m.bucket, n)
-	switch {
-	case !t.Wired(), t.Source && t.AddFrom.Rank < 0 && m.layout.Own < 0:
-		return m.pipe.places[entry].src
-	case t.Source && t.AddFrom.Rank >= 0:
-		return m.staging(m.layout.Sum + before)
-	case t.Source && m.pipe.plan.Scattered(t):
-		return m.entryAt(m.layout.Own, n, false)
-	case t.Source:
-		return m.staging(m.layout.Own + before)
-	case m.pipe.plan.Scattered(t):
-		if v := m.entryAt(m.layout.Result, n, true); v.Buf == m.lane.buffer {
-			return v
-		}
-		return op.View{}
-	case m.layout.Result < 0:
-		return op.View{}
-	}
-	return m.staging(m.layout.Result + before)
 }
 
 // box copies an entry from where it lies to staging memory, or the other way if
@@ -209,7 +187,8 @@ func (m *movement) box(n int, staging op.View, lands bool) error {
 
 // direct copies an entry from where it lies on this rank to where it belongs on
 // this rank.
-func (m *movement) direct(n int, entry int32) error {
+func (m *movement) direct(n int) error {
+	entry := m.bucket.Entries[n]
 	e, p := &m.pipe.entries[entry], &m.pipe.places[entry]
 	m.shape = op.BoxShape{
 		Planes: e.Planes, Rows: e.Rows, RowBytes: e.RowBytes,

@@ -1,11 +1,6 @@
 package module
 
-import (
-	"iter"
-
-	"github.com/ccrun/ccrun/host/op"
-	"github.com/ccrun/ccrun/host/pipeline"
-)
+import "github.com/ccrun/ccrun/host/op"
 
 // piece is what one message of a bucket carries.
 type piece struct {
@@ -38,8 +33,8 @@ func (m *movement) one(v op.View) []piece {
 	return m.pieces
 }
 
-// each is a bucket whose entries are pieces.
-func (m *movement) each(entries iter.Seq2[int, op.View]) []piece {
+// each is a bucket whose entries are pieces, which lie there.
+func (m *movement) each(entries []op.View) []piece {
 	m.pieces = m.pieces[:0]
 	for n, v := range entries {
 		m.pieces = append(m.pieces, piece{v, m.pipe.entries[m.bucket.Entries[n]].Bytes()})
@@ -48,42 +43,29 @@ func (m *movement) each(entries iter.Seq2[int, op.View]) []piece {
 }
 
 // ownEntries is where the rank's own entries are sent from.
-func (m *movement) ownEntries() iter.Seq2[int, op.View] { return m.entriesAt(m.layout.Own, false) }
+func (m *movement) ownEntries() []op.View { return m.entriesAt(m.layout.Own, false) }
 
 // resultEntries is where entries come to that travel one by one.
-func (m *movement) resultEntries() iter.Seq2[int, op.View] {
-	return m.entriesAt(m.layout.Result, true)
-}
+func (m *movement) resultEntries() []op.View { return m.entriesAt(m.layout.Result, true) }
 
-func (m *movement) entriesAt(staged int64, dst bool) iter.Seq2[int, op.View] {
-	return func(yield func(int, op.View) bool) {
-		for n, entry := range m.bucket.Entries {
-			if m.inPlace(entry, dst) {
-				v := m.pipe.places[entry].src
-				if dst {
-					v = m.pipe.places[entry].dst
-				}
-				if !yield(n, v) {
-					return
-				}
-				continue
-			}
-			if !yield(n, m.staging(staged)) {
-				return
-			}
+// entriesAt is where the entries of a bucket are read, or written if dst: where
+// they belong, those that are in place, the others one behind the other in
+// staging memory. It holds until the next call.
+func (m *movement) entriesAt(staged int64, dst bool) []op.View {
+	m.views = m.views[:0]
+	for _, entry := range m.bucket.Entries {
+		if !m.inPlace(entry, dst) {
+			m.views = append(m.views, m.staging(staged))
 			staged += m.pipe.entries[entry].Bytes()
+			continue
 		}
-	}
-}
-
-// entryAt is the n-th of them.
-func (m *movement) entryAt(staged int64, n int, dst bool) op.View {
-	for i, v := range m.entriesAt(staged, dst) {
-		if i == n {
-			return v
+		v := m.pipe.places[entry].src
+		if dst {
+			v = m.pipe.places[entry].dst
 		}
+		m.views = append(m.views, v)
 	}
-	return op.View{}
+	return m.views
 }
 
 // inPlace reports whether an entry of a bucket that travels entry by entry needs
@@ -95,11 +77,46 @@ func (m *movement) inPlace(entry int32, dst bool) bool {
 	return m.pipe.contiguous(entry, dst)
 }
 
-// before is how many bytes of a bucket come before its n-th entry.
-func (p *pipe) before(b *pipeline.Bucket, n int) int64 {
-	bytes := int64(0)
-	for _, entry := range b.Entries[:n] {
-		bytes += p.entries[entry].Bytes()
+// packed is where entries lie that came as one piece.
+func (m *movement) packed(at int64) []op.View {
+	m.views = m.views[:0]
+	for _, entry := range m.bucket.Entries {
+		m.views = append(m.views, m.staging(at))
+		at += m.pipe.entries[entry].Bytes()
 	}
-	return bytes
+	return m.views
+}
+
+// sources is where entries lie that never left.
+func (m *movement) sources() []op.View {
+	m.views = m.views[:0]
+	for _, entry := range m.bucket.Entries {
+		m.views = append(m.views, m.pipe.places[entry].src)
+	}
+	return m.views
+}
+
+// arrivals is where the entries are when the bucket has come; one without a
+// buffer is where it belongs already.
+func (m *movement) arrivals() []op.View {
+	t := m.task
+	switch {
+	case !t.Wired(), t.Source && t.AddFrom.Rank < 0 && m.layout.Own < 0:
+		return m.sources()
+	case t.Source && t.AddFrom.Rank >= 0:
+		return m.packed(m.layout.Sum)
+	case t.Source:
+		return m.ownEntries()
+	case m.layout.Result < 0:
+		return nil
+	case !m.pipe.plan.Scattered(t):
+		return m.packed(m.layout.Result)
+	}
+	views := m.resultEntries()
+	for n := range views {
+		if views[n].Buf != m.lane.buffer {
+			views[n] = op.View{}
+		}
+	}
+	return views
 }

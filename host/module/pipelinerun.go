@@ -26,6 +26,7 @@ type pipeRun struct {
 	control device.Stream // of signals, made by the first run
 	shape   op.BoxShape
 	pieces  []piece
+	views   []op.View
 	actions []pipeline.Action
 	events  []pipeline.Event // that follow from actions at once
 	points  []device.Point
