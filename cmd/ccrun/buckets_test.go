@@ -21,17 +21,19 @@ var (
 )
 
 // stormWorlds are worlds that cases are run on, each with its share of them, of
-// 100. The largest mesh is 6x5x2.
+// 100, and with what makes its operations take other times than they do. The
+// largest mesh is 6x5x2.
 var stormWorlds = []struct {
 	device       string
 	ranks, share int
+	fault        string
 }{
-	{"sim:h100x8", 60, 10},
-	{"sim:h100x2", 16, 20},
-	{"sim:a100", 8, 20},
-	{"sim:cpu", 6, 20},
-	{"sim:pcie5", 4, 20},
-	{"sim:h100", 2, 10},
+	{"sim:h100x8", 60, 10, ""},
+	{"sim:h100x2", 16, 20, "delay=*:3us,p=0.2"},
+	{"sim:a100", 8, 20, ""},
+	{"sim:cpu", 6, 20, "delay=*:40us,p=0.02"},
+	{"sim:pcie5", 4, 20, ""},
+	{"sim:h100", 2, 10, "delay=1:30us"},
 }
 
 // TestStormOfBuckets runs random bucket pipelines with data: all of them end,
@@ -40,7 +42,11 @@ func TestStormOfBuckets(t *testing.T) {
 	s := startStorm(t)
 	for _, world := range stormWorlds {
 		t.Run(fmt.Sprintf("%s-%d", world.device, world.ranks), func(t *testing.T) {
-			s.run(t, *storm*world.share/100, "--data", "--device", world.device, "-n", strconv.Itoa(world.ranks))
+			flags := []string{"--data", "--device", world.device, "-n", strconv.Itoa(world.ranks)}
+			if world.fault != "" {
+				flags = append(flags, "--fault", world.fault)
+			}
+			s.run(t, *storm*world.share/100, flags...)
 		})
 	}
 }

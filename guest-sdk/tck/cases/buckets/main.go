@@ -47,6 +47,9 @@ func storm(world *ccrun.World, args []string, out io.Writer, spoil func([]byte))
 			return err
 		}
 	}
+	if err := rounding(world, streams); err != nil {
+		return err
+	}
 	var count tally
 	for number := *first; number < *first+*cases; number++ {
 		again := fmt.Sprintf("case %d (repeat it with -seed %d -first %d -cases 1)", number, *seed, number)
