@@ -33,7 +33,7 @@ func run(world *ccrun.World, args []string, out, aside io.Writer) error {
 	if world.Rank() != 0 {
 		out, aside = io.Discard, io.Discard // what rank 0 says is enough
 	}
-	o, err := parse(args, world.Size(), out)
+	o, err := parse(args, world.Size(), world.Device(), out)
 	if err != nil {
 		return err
 	}

@@ -105,13 +105,17 @@ func (b *budget) of(peak int64) int64 {
 	return max(1, peak/b.all*b.part+peak%b.all*b.part/b.all)
 }
 
-// newOptions are the defaults.
-func newOptions() *options {
+// newOptions are the defaults for a device. Processors copy what is small fast,
+// and in their caches; to launch something on an accelerator takes its time.
+func newOptions(device string) *options {
 	o := &options{
 		scale:  1,
 		budget: budget{part: 1, all: 4}, mode: "all", fan: "whole", packing: "packed", split: 2 << 20, iters: 5, warmup: 1, verify: "last",
 	}
-	o.setting = setting{name: "pipelined", bucket: 512 << 10, inFlight: 2, policy: "all-at-once", window: 4, publish: "at-once", order: "matched"}
+	o.setting = setting{name: "pipelined", bucket: 2 << 20, inFlight: 2, policy: "all-at-once", window: 4, publish: "at-once", order: "matched"}
+	if device == "cpu" {
+		o.bucket, o.packing = 256<<10, "scattered"
+	}
 	return o
 }
 
@@ -143,8 +147,8 @@ func (o *options) register(flags *flag.FlagSet) {
 	flags.StringVar(&o.plot, "plot", "", "write svg or csv to standard output, and tables to standard error")
 }
 
-func parse(args []string, ranks int, out io.Writer) (*options, error) {
-	o := newOptions()
+func parse(args []string, ranks int, device string, out io.Writer) (*options, error) {
+	o := newOptions(device)
 	flags := flag.NewFlagSet("reshard", flag.ContinueOnError)
 	flags.SetOutput(out)
 	o.register(flags)

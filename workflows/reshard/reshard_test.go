@@ -75,7 +75,7 @@ func TestDigestIsThatOfTheTargets(t *testing.T) {
 // What has not arrived, or not where it belongs, is found.
 func TestWrongBytesAreFound(t *testing.T) {
 	result := ccruntest.Run(t, 2, func(w *ccrun.World) error {
-		o, err := parse(strings.Fields("-tensor 6x6:u8 -iters 1"), 2, io.Discard)
+		o, err := parse(strings.Fields("-tensor 6x6:u8 -iters 1"), 2, "cpu", io.Discard)
 		if err != nil {
 			return err
 		}
@@ -268,7 +268,7 @@ func TestBadFlags(t *testing.T) {
 		"-sweep channels=1..8":     "-sweep channels=8: each channel goes to a rank of its own, and there are 4; start more with ccrun -n",
 		"more":                     `unexpected argument "more"`,
 	} {
-		if _, err := parse(strings.Fields(args), 4, io.Discard); err == nil || err.Error() != want {
+		if _, err := parse(strings.Fields(args), 4, "cpu", io.Discard); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", args, err, want)
 		}
 	}
@@ -279,7 +279,7 @@ func TestBadFlags(t *testing.T) {
 		"-tensor 2:u8:0":                   "-tensor 2:u8:0: want 1 to 1048576 of them",
 		"-tensor 9999999999999999x9999:u8": `-tensor 9999999999999999x9999:u8: "9999999999999999" is not a dimension, or there are too many elements`,
 	} {
-		o, err := parse(strings.Fields(args), 4, io.Discard)
+		o, err := parse(strings.Fields(args), 4, "cpu", io.Discard)
 		if err != nil {
 			t.Fatal(err)
 		}
