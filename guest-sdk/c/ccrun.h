@@ -162,11 +162,12 @@ enum {
   CCRUN_PUBLISH_ONE_BY_ONE = 2,
 };
 
-/* how a bucket travels: packed, from its source to each destination; packed, from destination to destination; entry by entry, from where they lie */
+/* how a bucket travels: packed, from its source to each destination; packed, from destination to destination; entry by entry, from where they lie; or not at all: destinations copy it from the source's memory, which they must be able to reach */
 enum {
   CCRUN_TRANSPORT_PACKED = 0,
   CCRUN_TRANSPORT_CHAIN = 1,
   CCRUN_TRANSPORT_SCATTERED = 2,
+  CCRUN_TRANSPORT_DIRECT = 3,
 };
 
 /* why a pipeline's next bucket is not admitted */

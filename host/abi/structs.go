@@ -300,8 +300,8 @@ var Enums = []Enumeration{
 	}},
 	{"oversize", "what becomes of a bucket that needs more memory than the budget: it has the rank to itself, or the pipeline is refused", []EnumValue{{"alone", 0}, {"refuse", 1}}},
 	{"publish", "when a bucket is written to where it belongs: when it has arrived; when all earlier ones of the order have arrived on all ranks; or when all earlier ones have been written on all ranks, so that nothing follows one that failed", []EnumValue{{"at_once", 0}, {"in_order", 1}, {"one_by_one", 2}}},
-	{"transport", "how a bucket travels: packed, from its source to each destination; packed, from destination to destination; entry by entry, from where they lie", []EnumValue{
-		{"packed", 0}, {"chain", 1}, {"scattered", 2},
+	{"transport", "how a bucket travels: packed, from its source to each destination; packed, from destination to destination; entry by entry, from where they lie; or not at all: destinations copy it from the source's memory, which they must be able to reach", []EnumValue{
+		{"packed", 0}, {"chain", 1}, {"scattered", 2}, {"direct", 3},
 	}},
 	{"stall", "why a pipeline's next bucket is not admitted", []EnumValue{
 		{"none", 0}, {"order", 1}, {"channel", 2}, {"buckets", 3}, {"bytes", 4}, {"policy", 5}, {"credit", 6}, {"streams", 7}, {"oversize", 8},

@@ -54,6 +54,9 @@ func (m *movement) transfer() error {
 	if !m.task.Wired() {
 		return nil
 	}
+	if m.pipe.plan.Direct(m.task) {
+		return m.invite()
+	}
 	for _, part := range [...]func(*movement) error{(*movement).pack, (*movement).add, (*movement).move} {
 		if err := part(m); err != nil {
 			return err
@@ -149,6 +152,9 @@ func (m *movement) land() error {
 	if !t.Lands {
 		return nil
 	}
+	if t.Wired() && !t.Source && m.pipe.plan.Direct(t) {
+		return m.fetch()
+	}
 	for n, from := range m.arrivals() {
 		err := error(nil)
 		switch {
@@ -187,15 +193,18 @@ func (m *movement) box(n int, staging op.View, lands bool) error {
 
 // direct copies an entry from where it lies on this rank to where it belongs on
 // this rank.
-func (m *movement) direct(n int) error {
+func (m *movement) direct(n int) error { return m.copyEntry(op.CopyBox, stepLand, n) }
+
+// copyEntry copies an entry from where it lies to where it belongs.
+func (m *movement) copyEntry(kind op.Kind, step uint16, n int) error {
 	entry := m.bucket.Entries[n]
 	e, p := &m.pipe.entries[entry], &m.pipe.places[entry]
 	m.shape = op.BoxShape{
 		Planes: e.Planes, Rows: e.Rows, RowBytes: e.RowBytes,
 		DstRow: p.dstRow, DstPlane: p.dstPlane, SrcRow: p.srcRow, SrcPlane: p.srcPlane,
 	}
-	m.op = op.Op{Kind: op.CopyBox, Peer: -1, Bytes: e.Bytes(), Box: &m.shape, Dst: p.dst, Src: p.src}
-	return m.submitBox(n, stepLand)
+	m.op = op.Op{Kind: kind, Peer: -1, Bytes: e.Bytes(), Box: &m.shape, Dst: p.dst, Src: p.src}
+	return m.submitBox(n, step)
 }
 
 func (m *movement) submitBox(n int, step uint16) error {

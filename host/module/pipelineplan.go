@@ -24,6 +24,11 @@ func pipelineBuild(c *call) error {
 	if err != nil {
 		return refuse(abi.Invalid, "%v", err)
 	}
+	if plan.HasDirect() {
+		if err := p.splitWires(); err != nil {
+			return err
+		}
+	}
 	p.plan = plan
 	if err := p.cast(c.config.Rank); err != nil {
 		p.plan = nil
@@ -186,6 +191,9 @@ func pipelineAgree(c *call) error {
 			return err
 		}
 		return fmt.Errorf("%w: %s", device.ErrMismatch, text)
+	}
+	if err := a.reach(); err != nil {
+		return err
 	}
 	p.agreed = true
 	return nil

@@ -35,6 +35,7 @@ type pipe struct {
 	machine *pipeline.Machine // of the present or last run, nil before the first
 	run     pipeRun
 	pool    stagingPool
+	reached []op.Buffer // peers' buffers that buckets are copied from
 	runs    int
 }
 
@@ -296,5 +297,9 @@ func pipelineDestroy(c *call) error {
 
 // close gives back what the pipeline has of the device.
 func (p *pipe) close(i *Instance) error {
+	for _, b := range p.reached {
+		_ = i.config.Device.Free(b)
+	}
+	p.reached = nil
 	return first(p.run.close(), p.pool.drain(i.config.Device))
 }

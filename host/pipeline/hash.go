@@ -50,10 +50,10 @@ func (d digest) ranks(list []int32) digest {
 
 // String is the transport's name.
 func (t Transport) String() string {
-	if t > Scattered {
+	if t > Direct {
 		return fmt.Sprintf("transport %d", uint8(t))
 	}
-	return [...]string{"packed", "chain", "scattered"}[t]
+	return [...]string{"packed", "chain", "scattered", "direct"}[t]
 }
 
 // Describe says in one line what an entry is and where it travels.

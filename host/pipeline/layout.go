@@ -1,5 +1,7 @@
 package pipeline
 
+import "slices"
+
 // Layout says where in a rank's staging memory the bytes of a task lie. An
 // offset of -1 is of bytes that are not staged: read from, or received, where
 // they belong, or not there at all.
@@ -21,7 +23,7 @@ type Contiguous func(entry int32, dst bool) bool
 // received where it belongs, as it is to be looked at, or held back, first.
 func (p *Plan) Layout(t *Task, contiguous Contiguous, staged bool) Layout {
 	l := Layout{Own: -1, Sum: -1, Result: -1}
-	if !t.Wired() {
+	if !t.Wired() || p.Direct(t) {
 		return l
 	}
 	place := func(bytes int64) int64 {
@@ -78,4 +80,12 @@ func (p *Plan) staged(t *Task, inPlace func(entry int32) bool) int64 {
 func (p *Plan) Scattered(t *Task) bool {
 	c := &p.Channels[t.Channel]
 	return c.Transport == Scattered && len(c.Parts) < 2
+}
+
+// Direct reports whether a task's destinations copy from the source's memory.
+func (p *Plan) Direct(t *Task) bool { return p.Channels[t.Channel].Transport == Direct }
+
+// HasDirect reports whether any bucket's do.
+func (p *Plan) HasDirect() bool {
+	return slices.ContainsFunc(p.Channels, func(c Channel) bool { return c.Transport == Direct })
 }

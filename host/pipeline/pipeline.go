@@ -19,6 +19,7 @@ const (
 	Packed    Transport = iota // joined in one piece, from its source to each destination
 	Chain                      // joined in one piece, from its source to the first destination, from there to the second, and so on
 	Scattered                  // entry by entry, in one piece each
+	Direct                     // not at all: destinations copy the entries from where they lie at the source, whose memory they reach
 )
 
 // Entry is a box that is to get from one rank to others, as all ranks know it.

@@ -204,8 +204,11 @@ func (e *Entry) check(ranks int) error {
 	if e.Planes < 1 || e.Rows < 1 || e.RowBytes < 1 || e.Bytes() < 0 {
 		return fmt.Errorf("its box of %dx%dx%d bytes is empty or too large: leave empty ones out", e.Planes, e.Rows, e.RowBytes)
 	}
-	if e.Transport > Scattered {
+	if e.Transport > Direct {
 		return fmt.Errorf("its transport %d is unknown", e.Transport)
+	}
+	if e.Transport == Direct && len(e.Parts) > 1 {
+		return fmt.Errorf("its parts are added up before they can be copied: it cannot travel direct")
 	}
 	if len(e.Parts) == 0 {
 		return nil

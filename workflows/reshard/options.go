@@ -236,7 +236,7 @@ func (o *options) checkWords() error {
 var (
 	policies   = []string{ccrun.AllAtOnce: "all-at-once", ccrun.Windowed: "windowed", ccrun.Serialized: "serialized", ccrun.Credits: "credits", ccrun.Scripted: "scripted"}
 	publishing = []string{ccrun.PublishAtOnce: "at-once", ccrun.PublishInOrder: "in-order", ccrun.PublishOneByOne: "one-by-one"}
-	transports = []string{ccrun.Packed: "packed", ccrun.Chain: "chain", ccrun.Scattered: "scattered"}
+	transports = []string{ccrun.Packed: "packed", ccrun.Chain: "chain", ccrun.Scattered: "scattered", ccrun.Direct: "direct"}
 	fans       = []string{reshard.Whole: "whole", reshard.PerNode: "node", reshard.PerRank: "rank"}
 )
 

@@ -45,6 +45,7 @@ const (
 	Packed    Transport = raw.TransportPacked    // packed, from its source to each destination
 	Chain     Transport = raw.TransportChain     // packed, from destination to destination
 	Scattered Transport = raw.TransportScattered // entry by entry, from where they lie
+	Direct    Transport = raw.TransportDirect    // not at all: destinations copy it from the memory of the source, which they must be able to reach; not with parts or checksums
 )
 
 // Stall is why the next bucket of a rank is not admitted.

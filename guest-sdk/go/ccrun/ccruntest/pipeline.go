@@ -137,7 +137,7 @@ func (p *pipeline) read(e *entry) raw.Errno {
 		return r.fail(raw.ErrnoInvalid, "its destinations or parts are none or not in ascending order")
 	case len(e.parts) > 0 && !slices.Contains(e.parts, e.Source):
 		return r.fail(raw.ErrnoInvalid, "its source is not among its parts")
-	case e.Redop > raw.RedopAvg || e.Redop == raw.RedopAvg && len(e.parts) > 1 || e.Transport > raw.TransportScattered:
+	case e.Redop > raw.RedopAvg || e.Redop == raw.RedopAvg && len(e.parts) > 1 || e.Transport > raw.TransportDirect:
 		return r.fail(raw.ErrnoInvalid, "no such operator for parts, or no such transport")
 	case e.Planes == 0 || e.Rows == 0 || e.RowBytes == 0:
 		return r.fail(raw.ErrnoInvalid, "its box is empty")

@@ -163,11 +163,12 @@ const (
 	PublishOneByOne = 2
 )
 
-// Values of the enumeration transport: how a bucket travels: packed, from its source to each destination; packed, from destination to destination; entry by entry, from where they lie.
+// Values of the enumeration transport: how a bucket travels: packed, from its source to each destination; packed, from destination to destination; entry by entry, from where they lie; or not at all: destinations copy it from the source's memory, which they must be able to reach.
 const (
 	TransportPacked    = 0
 	TransportChain     = 1
 	TransportScattered = 2
+	TransportDirect    = 3
 )
 
 // Values of the enumeration stall: why a pipeline's next bucket is not admitted.
