@@ -31,10 +31,13 @@ const align = 256
 func (s *site) newJob(moves []reshard.Move) (*job, error) {
 	plan, err := reshard.New(moves, reshard.Options{
 		MaxEntryBytes: int64(s.split), RanksPerNode: s.world.LocalSize(),
-		Split: reshard.Split(number(fans, s.fan)), Transport: uint8(number(transports, s.packing)),
+		Split: reshard.Split(number(fans, s.fan)),
 	})
 	if err != nil {
 		return nil, err
+	}
+	for i := range plan.Entries {
+		plan.Entries[i].Transport = uint8(s.transport(&plan.Entries[i]))
 	}
 	j := &job{site: s, plan: plan}
 	for i := range moves {
@@ -52,6 +55,26 @@ func (s *site) newJob(moves []reshard.Move) (*job, error) {
 		return nil, err
 	}
 	return j, j.fill()
+}
+
+// transport is how an entry travels. By itself one goes straight from where it
+// lies to where it belongs if those can reach each other's memory; not in
+// sweeps, whose subject is what is staged.
+func (s *site) transport(e *reshard.Entry) ccrun.Transport {
+	if s.packing != "auto" {
+		return ccrun.Transport(number(transports, s.packing))
+	}
+	direct := len(e.Parts) < 2 && !s.checksum && s.options.sweep.name == ""
+	for _, rank := range e.Destinations {
+		direct = direct && rank/s.world.LocalSize() == e.Source/s.world.LocalSize()
+	}
+	switch {
+	case direct:
+		return ccrun.Direct
+	case s.world.Device() == "cpu":
+		return ccrun.Scattered
+	}
+	return ccrun.Packed
 }
 
 func (s *site) side(offsets []int64, bytes int64) (side, error) {

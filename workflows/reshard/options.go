@@ -102,6 +102,9 @@ func (b *budget) of(peak int64) int64 {
 	if b.all == 0 {
 		return b.bytes
 	}
+	if peak == 0 {
+		return 0 // there is nothing to bound
+	}
 	return max(1, peak/b.all*b.part+peak%b.all*b.part/b.all)
 }
 
@@ -110,11 +113,11 @@ func (b *budget) of(peak int64) int64 {
 func newOptions(device string) *options {
 	o := &options{
 		scale:  1,
-		budget: budget{part: 1, all: 4}, mode: "all", fan: "whole", packing: "packed", split: 2 << 20, iters: 5, warmup: 1, verify: "last",
+		budget: budget{part: 1, all: 4}, mode: "all", fan: "whole", packing: "auto", split: 2 << 20, iters: 5, warmup: 1, verify: "last",
 	}
-	o.setting = setting{name: "pipelined", bucket: 2 << 20, inFlight: 2, policy: "all-at-once", window: 4, publish: "at-once", order: "matched"}
+	o.setting = setting{name: "pipelined", bucket: 1 << 20, inFlight: 2, policy: "all-at-once", window: 4, publish: "at-once", order: "matched"}
 	if device == "cpu" {
-		o.bucket, o.packing = 256<<10, "scattered"
+		o.bucket = 256 << 10
 	}
 	return o
 }
@@ -137,7 +140,7 @@ func (o *options) register(flags *flag.FlagSet) {
 	flags.IntVar(&o.window, "window", o.window, "buckets of a window, of the policies windowed and scripted")
 	flags.StringVar(&o.order, "order", o.order, "order of the buckets: matched (in each round a rank gives to one other and gets from one), formed, or largest first (see script.go)")
 	flags.StringVar(&o.publish, "publish", o.publish, "write what has arrived at-once, in-order (earlier ones have arrived everywhere), or one-by-one (are written everywhere)")
-	flags.StringVar(&o.packing, "transport", o.packing, "packed, chain or scattered")
+	flags.StringVar(&o.packing, "transport", o.packing, "packed, chain, scattered, direct (from where it lies to where it belongs), or auto: direct within a node; see README.md")
 	flags.BoolVar(&o.checksum, "checksum", false, "compare digests of each bucket")
 	flags.IntVar(&o.streams, "streams", 0, "streams of a rank, 0 for as many as can be of use")
 	flags.IntVar(&o.iters, "iters", o.iters, "iterations")
@@ -220,7 +223,7 @@ func (o *options) checkWords() error {
 		{"policy", o.policy, policies},
 		{"order", o.order, []string{"matched", "formed", "largest"}},
 		{"publish", o.publish, publishing},
-		{"transport", o.packing, transports},
+		{"transport", o.packing, append([]string{"auto"}, transports...)},
 		{"fan", o.fan, fans},
 		{"verify", o.verify, []string{"all", "last", "off"}},
 		{"plot", o.plot, []string{"", "svg", "csv"}},

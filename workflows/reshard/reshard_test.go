@@ -209,8 +209,8 @@ func TestBudgets(t *testing.T) {
 	if got := huge.of(1 << 62); got != 3<<60 {
 		t.Errorf("three quarters of 2^62 are %d", got)
 	}
-	if got := huge.of(0); got != 1 {
-		t.Errorf("a part of nothing is %d, which would be no limit", got)
+	if got := huge.of(0); got != 0 {
+		t.Errorf("a part of nothing is %d, want no limit", got)
 	}
 }
 
