@@ -2,7 +2,7 @@ package op
 
 import "math"
 
-// BoxShape is the part of an array that CopyBox moves: Planes of Rows of
+// BoxShape is the part of an array that CopyBox and GetBox move: Planes of Rows of
 // RowBytes each. The distances are from the start of one row, or plane, to that
 // of the next; where there is one only they do not count.
 type BoxShape struct {
@@ -92,7 +92,7 @@ func nested(bytes, innerCount, inner, outerCount, outer int64) bool {
 	return outerCount <= 1 || outer >= bytes
 }
 
-// checkBox checks the shape of a CopyBox against its buffers. Rows that are read
+// checkBox checks the shape of a box against its buffers. Rows that are read
 // may overlap, so the source can be shorter than what is copied.
 func (o *Op) checkBox() error {
 	b := o.Box

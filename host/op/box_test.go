@@ -60,11 +60,13 @@ func TestCheckBox(t *testing.T) {
 		"as many as there can be":      {op.ErrRange, func(b *box, o *op.Op) { b.Planes, b.Rows, b.RowBytes, o.Bytes = 1, 1, last, last }},
 		"rows that wrap around to fit": {op.ErrRange, func(b *box, _ *op.Op) { b.SrcRow = 1<<62 + 10 }},
 	} {
-		b, o := fitting()
-		o.Box = &b
-		c.change(&b, &o)
-		if err := o.Check(); !errors.Is(err, c.want) {
-			t.Errorf("%s: %v, want %v", name, err, c.want)
+		for _, kind := range []op.Kind{op.CopyBox, op.GetBox} {
+			b, o := fitting()
+			o.Kind, o.Box = kind, &b
+			c.change(&b, &o)
+			if err := o.Check(); !errors.Is(err, c.want) {
+				t.Errorf("%v, %s: %v, want %v", kind, name, err, c.want)
+			}
 		}
 	}
 }

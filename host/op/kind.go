@@ -52,6 +52,9 @@ const (
 	// distances. Bytes is what they come to. Source and destination must not
 	// overlap.
 	CopyBox
+	// GetBox moves Box from Src, a peer's, to Dst, this rank's: rows at equal
+	// distances. It is to Get what CopyBox is to Copy.
+	GetBox
 	kindCount
 )
 
@@ -97,6 +100,7 @@ var kinds = [...]struct {
 	Gemm:           {"gemm", usesDst | usesType},
 	CollectiveCall: {"call", usesCall},
 	CopyBox:        {"copy_box", usesDst | moves}, // what it reads can be shorter than Bytes
+	GetBox:         {"get_box", usesDst | moves},  // so can what this one reads
 	Collective:     {"collective", 0},
 	Mark:           {"mark", 0},
 	Barrier:        {"barrier", 0},
@@ -128,9 +132,12 @@ func (k Kind) Moves() bool { return k.uses(moves) }
 // memory: where its record names a peer, that is the rank itself.
 func (k Kind) Local() bool { return k == Copy || k == CopyBox }
 
+// Boxed reports whether the operation moves a Box rather than a run of bytes.
+func (k Kind) Boxed() bool { return k == CopyBox || k == GetBox }
+
 // Writes reports whether the operation writes Bytes to Dst.
 func (k Kind) Writes() bool {
-	return k == CopyBox || k.uses(usesDst) && k != Verify && k != Digest
+	return k.uses(usesDst) && k != Verify && k != Digest
 }
 
 // What Check finds wrong with an operation.

@@ -30,7 +30,7 @@ type Op struct {
 	Result *Result // Verify, Digest: filled in when the operation is done; nil to discard
 
 	Gemm *GemmShape // Gemm
-	Box  *BoxShape  // CopyBox
+	Box  *BoxShape  // CopyBox, GetBox
 	Comm Comm       // CollectiveCall
 	Call *Call      // CollectiveCall
 
@@ -105,7 +105,7 @@ func (o *Op) Check() error {
 	if o.Kind.uses(usesType) {
 		return o.checkTyped()
 	}
-	if o.Kind == CopyBox {
+	if o.Kind.Boxed() {
 		return o.checkBox()
 	}
 	if o.Kind.uses(usesCall) {

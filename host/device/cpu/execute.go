@@ -150,7 +150,7 @@ func (s *stream) startOf() int64 {
 
 func (s *stream) execute(o *op.Op) (peer int, err error) {
 	switch o.Kind {
-	case op.Copy, op.Get, op.CopyBox:
+	case op.Copy, op.Get, op.CopyBox, op.GetBox:
 		return o.Src.Buf.Peer(), s.transfer(o)
 	case op.Put:
 		return o.Dst.Buf.Peer(), s.transfer(o)
@@ -186,7 +186,7 @@ func (s *stream) transfer(o *op.Op) error {
 	}
 	defer src.leave(s.number, 1)
 	to, from := dst.mem[o.Dst.Off:], src.mem[o.Src.Off:]
-	if o.Kind == op.CopyBox {
+	if o.Kind.Boxed() {
 		s.device.kernels.CopyBox(to, from, o.Box)
 		return nil
 	}
@@ -255,7 +255,7 @@ func (s *stream) inspect(o *op.Op) error {
 // time.
 func (d *Device) accept(o *op.Op) error {
 	switch o.Kind {
-	case op.Copy, op.Put, op.Get, op.CopyBox:
+	case op.Copy, op.Put, op.Get, op.CopyBox, op.GetBox:
 		return d.acceptTransfer(o)
 	case op.Signal:
 		if err := d.checkPad(int(o.Peer), o.Slot); err != nil {
@@ -294,7 +294,7 @@ func (d *Device) acceptTransfer(o *op.Op) error {
 	if err != nil {
 		return err
 	}
-	if dst.remote() && o.Kind != op.Put || src.remote() && o.Kind != op.Get {
+	if dst.remote() && o.Kind != op.Put || src.remote() && o.Kind != op.Get && o.Kind != op.GetBox {
 		return fmt.Errorf("%s of a peer's buffer: %w", o.Kind, device.ErrForeign)
 	}
 	return nil

@@ -165,7 +165,7 @@ func (s *stream) enqueue(o *op.Op) error {
 	case op.Gemm:
 		e.shape = *o.Gemm
 		e.op.Gemm = &e.shape
-	case op.CopyBox:
+	case op.CopyBox, op.GetBox:
 		e.box = *o.Box
 		e.op.Box = &e.box
 	}

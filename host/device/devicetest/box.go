@@ -18,6 +18,11 @@ var boxCases = []testCase{
 	{"box/order", boxOrder},
 	{"box/refused", boxRefused},
 	{"box/freed", boxFreed},
+	{"box/got, shapes", boxGotShapes},
+	{"box/got, random", boxGotRandom},
+	{"box/got, queued", boxGotQueued},
+	{"box/got, refused", boxGotRefused},
+	{"box/got, stale", boxGotStale},
 }
 
 func box(dst, src op.View, shape op.BoxShape) op.Op {

@@ -71,7 +71,7 @@ func storm(t *testing.T, open Open, size, streams, steps int) {
 // step generates one operation somewhere.
 func (p *program) step() {
 	at := place{p.random.IntN(p.size), p.random.IntN(p.streams) + 1}
-	kind := []op.Kind{op.Copy, op.Put, op.Get, op.Fill, op.Reduce, op.CopyBox}[p.random.IntN(6)]
+	kind := []op.Kind{op.Copy, op.Put, op.Get, op.Fill, op.Reduce, op.CopyBox, op.GetBox}[p.random.IntN(7)]
 	c := command{stream: at.stream, dst: at.rank, o: op.Op{Kind: kind, Peer: -1, Type: op.I32}}
 	c.o.Bytes = int64(p.random.IntN(stormBlockBytes/8)) * 4
 	offset := func() int64 {
@@ -79,11 +79,11 @@ func (p *program) step() {
 	}
 	c.o.Dst.Off = offset()
 	switch kind {
-	case op.Copy:
+	case op.Copy, op.CopyBox:
 		c.sources = []int{at.rank}
 	case op.Put:
 		c.dst, c.sources = p.random.IntN(p.size), []int{at.rank}
-	case op.Get:
+	case op.Get, op.GetBox:
 		c.sources = []int{p.random.IntN(p.size)}
 	case op.Fill:
 		c.o.Value = p.random.Uint64()
@@ -102,9 +102,8 @@ func (p *program) step() {
 	if kind != op.Fill && kind != op.Reduce {
 		c.o.Src.Off = offset()
 	}
-	if kind == op.CopyBox {
+	if kind.Boxed() {
 		p.stormBox(&c.o)
-		c.sources = []int{at.rank}
 	}
 	p.schedule(at, c)
 }
@@ -167,7 +166,7 @@ func (p *program) depend(at, before place) {
 
 // apply executes a command in the oracle's memory.
 func (p *program) apply(c command) {
-	if c.o.Kind == op.CopyBox {
+	if c.o.Kind.Boxed() {
 		drawBox(p.memory[c.dst][c.o.Dst.Off:], p.memory[c.sources[0]][c.o.Src.Off:], *c.o.Box)
 		return
 	}

@@ -32,7 +32,7 @@ type rank struct {
 
 const (
 	bytes    = 64
-	places   = 8 // of so many bytes that a rank has
+	places   = 9 // of so many bytes that a rank has
 	patience = 30 * time.Second
 )
 

@@ -49,19 +49,21 @@ type delivery struct {
 // delivered are the kinds that move or combine bytes, in order.
 var delivered = []delivery{
 	{op.Copy, 1, 0}, {op.Get, 2, 1}, {op.Put, 3, 1}, {op.Recv, 4, 1}, {op.Reduce, 5, 0}, {op.CopyBox, 6, 0}, {op.Get, 7, 1},
+	{op.GetBox, 8, 1},
 }
 
 // operation makes the operation of a delivery.
 func (d delivery) operation(r *rank) op.Op {
 	o := op.Op{Kind: d.kind, Type: op.U8, Red: op.Max, Peer: int32(1 - r.number), Bytes: bytes, Dst: place(r.own, d.to), Src: place(r.own, 0)}
 	switch d.kind {
-	case op.Get:
+	case op.Get, op.GetBox:
 		o.Src = place(r.peer, 0)
 	case op.Put:
 		o.Dst = place(r.peer, d.to)
 	case op.Reduce:
 		o.Sources[0], o.Sources[1], o.SourceCount = place(r.own, 0), place(r.own, 0), 2
-	case op.CopyBox:
+	}
+	if d.kind.Boxed() {
 		o.Box = &op.BoxShape{Planes: 1, Rows: 4, RowBytes: bytes / 4, DstRow: bytes / 4, SrcRow: bytes / 4}
 	}
 	return o
@@ -118,13 +120,13 @@ func TestCorrupt(t *testing.T) {
 		fault string
 		want  [2]string // at each rank
 	}{
-		{"corrupt=0", [2]string{"copy:1@0 get:1@0 recv:1@0 reduce:1@0 copy_box:1@0 get:1@0", "put:1@0"}},
+		{"corrupt=0", [2]string{"copy:1@0 get:1@0 recv:1@0 reduce:1@0 copy_box:1@0 get:1@0 get_box:1@0", "put:1@0"}},
 		{"corrupt=1,kind=recv", [2]string{"", "recv:1@0"}},
 		{"corrupt=1@2,kind=get", [2]string{"", "get:1@0"}},
 		{"corrupt=*,kind=put", [2]string{"put:1@0", "put:1@0"}},
 		{"corrupt=*@6", [2]string{"copy_box:1@0", "copy_box:1@0"}},
-		{"corrupt=0,peer=1;corrupt=0,kind=copy", [2]string{"copy:1@0 get:1@0 recv:1@0 get:1@0", "put:1@0"}},
-		{"corrupt=1,kind=fill", [2]string{"get:1@0 put:1@0 recv:1@0 get:1@0", "copy:1@0 reduce:1@0 copy_box:1@0"}}, // at its source
+		{"corrupt=0,peer=1;corrupt=0,kind=copy", [2]string{"copy:1@0 get:1@0 recv:1@0 get:1@0 get_box:1@0", "put:1@0"}},
+		{"corrupt=1,kind=fill", [2]string{"get:1@0 put:1@0 recv:1@0 get:1@0 get_box:1@0", "copy:1@0 reduce:1@0 copy_box:1@0"}}, // at its source
 	} {
 		devices(t, func(t *testing.T, open opener) {
 			pairOf(t, open, c.fault, func(t *testing.T, r *rank) {
@@ -168,6 +170,7 @@ func TestFail(t *testing.T) {
 		{"fail=*@3", [2]string{"put of 64 bytes on stream 1: " + at, "put of 64 bytes on stream 1: " + at}},
 		{"fail=*,kind=reduce", [2]string{"reduce of 64 bytes on stream 1: " + at, "reduce of 64 bytes on stream 1: " + at}},
 		{"fail=*,kind=copy_box", [2]string{"copy_box of 64 bytes on stream 1: " + at, "copy_box of 64 bytes on stream 1: " + at}},
+		{"fail=*,kind=get_box,nth=1", [2]string{"get_box of 64 bytes on stream 1: " + at, "get_box of 64 bytes on stream 1: " + at}},
 		{"fail=*;corrupt=*,kind=get", [2]string{"copy of 64 bytes on stream 1: " + at, "copy of 64 bytes on stream 1: " + at}},
 	} {
 		devices(t, func(t *testing.T, open opener) {

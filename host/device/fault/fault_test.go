@@ -43,7 +43,7 @@ func TestEndings(t *testing.T) {
 		{"hang=2@3;delay=2:1us", "put@1 put@1 put@1", "1000 1000 forever"},
 		{"kill=2@2", "put@1 put@1 put@1", "0 dead 0"},
 		{"kill=*,kind=signal", "put@1 signal@1", "0 dead"},
-		{"delay=2:2us", "copy_box recv@1", "2000 2000"},
+		{"delay=2:2us", "copy_box recv@1 get_box@1", "2000 2000 2000"},
 		{"corrupt=2", "copy put@1 recv@1 copy_box signal@1 fill", "wrong wrong wrong wrong 0 0"},
 		{"corrupt=2@2,kind=recv+fill,peer=1", "recv@1 recv@0 fill recv@1 recv@1", "0 0 0 wrong 0"},
 		{"fail=2", "signal@1 put@1 put@1", "0 fails 0"},

@@ -11,7 +11,7 @@ import (
 
 // moving are the kinds that a fault concerns if it names none: what takes the
 // longer the more bytes there are, other than looking at them.
-var moving = []op.Kind{op.Copy, op.Put, op.Get, op.Recv, op.Reduce, op.CopyBox}
+var moving = []op.Kind{op.Copy, op.Put, op.Get, op.Recv, op.Reduce, op.CopyBox, op.GetBox}
 
 // injector is one fault in the operations of one rank.
 type injector struct {
@@ -120,4 +120,4 @@ func kindNamed(name string) (op.Kind, bool) {
 
 // possible are the kinds that a fault can concern: a device carries them out
 // without waiting for another rank.
-var possible = []op.Kind{op.Copy, op.Put, op.Get, op.Recv, op.Reduce, op.Signal, op.Fill, op.Verify, op.Digest, op.Gemm, op.CopyBox}
+var possible = []op.Kind{op.Copy, op.Put, op.Get, op.Recv, op.Reduce, op.Signal, op.Fill, op.Verify, op.Digest, op.Gemm, op.CopyBox, op.GetBox}

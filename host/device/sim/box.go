@@ -5,7 +5,7 @@ import (
 	"github.com/ccrun/ccrun/host/op"
 )
 
-// boxed is what a CopyBox needs: its box, in as few rows as can be.
+// boxed is what a CopyBox or GetBox needs: its box, in as few rows as can be.
 func boxed(shape *op.BoxShape) *extra {
 	b := new(struct {
 		extra

@@ -13,7 +13,7 @@ import (
 // this device and is alive.
 func (d *Device) accept(o *op.Op) error {
 	switch o.Kind {
-	case op.Copy, op.Put, op.Get, op.CopyBox:
+	case op.Copy, op.Put, op.Get, op.CopyBox, op.GetBox:
 		return d.acceptTransfer(o)
 	case op.Signal:
 		if err := d.checkSlot(int(o.Peer), o.Slot); err != nil {
@@ -51,7 +51,7 @@ func (d *Device) acceptTransfer(o *op.Op) error {
 	if err != nil {
 		return err
 	}
-	if dst.remote() && o.Kind != op.Put || src.remote() && o.Kind != op.Get {
+	if dst.remote() && o.Kind != op.Put || src.remote() && o.Kind != op.Get && o.Kind != op.GetBox {
 		return fmt.Errorf("%s of a peer's buffer: %w", o.Kind, device.ErrForeign)
 	}
 	return nil
@@ -69,7 +69,7 @@ func (s *stream) take(t *task, o *op.Op) {
 	switch o.Kind {
 	case op.Copy, op.Put, op.Get:
 		t.dst, t.src = placeOf(o.Dst), placeOf(o.Src)
-	case op.CopyBox:
+	case op.CopyBox, op.GetBox:
 		t.dst, t.src, t.extra = placeOf(o.Dst), placeOf(o.Src), boxed(o.Box)
 	case op.Send:
 		t.src = placeOf(o.Src)
@@ -154,7 +154,7 @@ func (d *Device) apply(t *task) {
 			return
 		}
 		copy(to, from)
-	case op.CopyBox:
+	case op.CopyBox, op.GetBox:
 		d.applyBox(t)
 	case op.Reduce:
 		d.applyReduce(t)
@@ -235,7 +235,7 @@ func (t *task) otherEnd() int {
 	switch t.kind {
 	case op.Put:
 		return t.dst.buf.peer
-	case op.Copy, op.Get, op.CopyBox:
+	case op.Copy, op.Get, op.CopyBox, op.GetBox:
 		return t.src.buf.peer
 	case op.Signal, op.Wait, op.Send, op.Recv:
 		return int(t.peer)

@@ -128,7 +128,7 @@ func (m *cores) demand(d *demand, rank int, t *task) {
 		}
 		fetched = max(fetched, m.written(rank, t.dst, t.bytes))
 		m.move(d, rank, m.seconds(t.bytes, fetched, cpu.Reduce))
-	case op.CopyBox:
+	case op.CopyBox, op.GetBox:
 		b := t.extra.box
 		fetched := m.touchBox(rank, t.src, b, b.SrcRow, b.SrcPlane, (*lines).read)
 		fetched = max(fetched, m.touchBox(rank, t.dst, b, b.DstRow, b.DstPlane, (*lines).written))

@@ -150,7 +150,7 @@ func (g *gpus) demand(d *demand, rank int, t *task) {
 		g.transfer(d, rank, t.dst.buf.rank(), t.bytes)
 	case op.Get, op.Copy, op.Recv:
 		g.transfer(d, t.src.buf.rank(), rank, t.bytes)
-	case op.CopyBox:
+	case op.CopyBox, op.GetBox:
 		g.copyBox(d, rank, t)
 	case op.Reduce:
 		g.reduce(d, rank, t)
@@ -207,14 +207,26 @@ func (g *gpus) transfer(d *demand, from, to int, bytes int64) {
 }
 
 // copyBox is a copy whose rows, where they are short, are passed over as if they
-// were longer: a made-up rule, which was compared with no GPU.
+// were longer: a made-up rule, which was compared with no GPU. One from a peer is
+// held up by the memory that it is read from, and by that which it is written to,
+// but takes no share of them from others.
 func (g *gpus) copyBox(d *demand, rank int, t *task) {
 	d.alpha = g.copy
-	bytes := 2 * float64(t.bytes)
+	longer := 1.0
 	if row := float64(t.extra.box.RowBytes); row > 0 && row < g.preset.Memory.Row {
-		bytes *= g.preset.Memory.Row / row
+		longer = g.preset.Memory.Row / row
 	}
-	g.local(d, rank, bytes)
+	from := t.src.buf.rank()
+	if from == rank {
+		g.local(d, rank, 2*float64(t.bytes)*longer)
+		return
+	}
+	limit := 0.0
+	if longer > 1 {
+		limit = g.preset.Memory.Bandwidth / longer
+	}
+	g.path(d, from, rank, t.bytes, limit)
+	d.copies = true
 }
 
 // gemmSeconds is a roofline: the operations at the rate that products of this

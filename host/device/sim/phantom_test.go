@@ -40,6 +40,12 @@ func columns(dst, src op.View, rows int64) op.Op {
 	return op.Op{Kind: op.CopyBox, Peer: -1, Dst: dst, Src: src, Bytes: b.Bytes(), Box: &b}
 }
 
+// got is a copy of a box that may be from a peer.
+func got(o op.Op) op.Op {
+	o.Kind = op.GetBox
+	return o
+}
+
 // TestPhantoms has rank 0 carry one operation out and says which of the two
 // ranks' real buffers are none afterwards.
 func TestPhantoms(t *testing.T) {
@@ -59,6 +65,10 @@ func TestPhantoms(t *testing.T) {
 		{"empty box", func(h *haunted) op.Op { return columns(view(h.real, 0), view(h.phantom, 0), 0) }, [2]bool{}},
 		{"box to a phantom", func(h *haunted) op.Op { return columns(view(h.phantom, 0), view(h.real, 0), 4) }, [2]bool{}},
 		{"box of data", func(h *haunted) op.Op { return columns(view(h.real, 0), view(h.real, n), 4) }, [2]bool{}},
+		{"get a box", func(h *haunted) op.Op { return got(columns(view(h.real, 0), view(h.far, 0), 4)) }, [2]bool{true, false}},
+		{"get an empty box", func(h *haunted) op.Op { return got(columns(view(h.real, 0), view(h.far, 0), 0)) }, [2]bool{}},
+		{"get a box of data", func(h *haunted) op.Op { return got(columns(view(h.real, 0), view(h.others, 0), 4)) }, [2]bool{}},
+		{"get a box to a phantom", func(h *haunted) op.Op { return got(columns(view(h.phantom, 0), view(h.others, 0), 4)) }, [2]bool{}},
 		{"copy nothing", func(h *haunted) op.Op { return move(op.Copy, view(h.real, 0), view(h.phantom, 0), 0) }, [2]bool{}},
 		{"copy to a phantom", func(h *haunted) op.Op { return move(op.Copy, view(h.phantom, 0), view(h.real, 0), n) }, [2]bool{}},
 		{"put", func(h *haunted) op.Op { return move(op.Put, view(h.others, 0), view(h.phantom, 0), n) }, [2]bool{false, true}},

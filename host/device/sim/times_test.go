@@ -72,6 +72,15 @@ var times = []struct {
 	{"box of rows without gaps", "memory.row=500B", 1, "0 box 1 10000 100 0", "202000"},
 	{"box of planes without gaps in rows", "memory.row=500B", 1, "0 box 10000 1 100 8", "1002000"},
 	{"empty box", "memory.row=500B", 1, "0 box 10 0 100 8", "2000"},
+	// From a peer: as a get, 1 GB/s, unless its memory is slower than that.
+	{"box of a peer's", "", 2, "0 getbox 1 10 100 1000 8", "1002000 0"},
+	{"box of a peer's, of short rows", "memory.row=500B", 2, "0 getbox 1 10 1000 100 8", "1002000 0"},
+	{"box of a peer's, of very short rows", "memory.row=2000B", 2, "0 getbox 1 10 1000 100 8", "2002000 0"},
+	{"box of a peer's, of rows without gaps", "memory.row=2000B", 2, "0 getbox 1 1 10000 100 0", "1002000 0"},
+	{"box of another node's", "memory.row=500B", 5, "0 getbox 4 10 1000 100 8", "1007000 0 0 0 0"},
+	{"box of an own one that was looked up", "memory.row=500B", 1, "0 getbox 0 10 1000 100 8", "1002000"},
+	{"boxes of two peers'", "", 3, "0 getbox 1 10 100 1000 8; 0.2 getbox 2 10 100 1000 8", "2002000 0 0"},
+	{"empty box of a peer's", "memory.row=500B", 2, "0 getbox 1 10 0 100 8", "2000 0"},
 	{"product", "", 1, "0 gemm 1000 1000 1000", "2001000"},
 	{"product of a vector", "", 1, "0 gemm 1 1000 1000", "401800"},
 	{"two products", "", 1, "0 gemm 1000 1000 1000; 0.2 gemm 1000 1000 1000", "4001000"},
@@ -161,6 +170,10 @@ func (s *script) operation(kind string, args []int64) op.Op {
 		return move(op.Get, own, view(s.all[args[0]], 0), args[1])
 	case "copy":
 		return move(op.Copy, own, view(s.own, 8<<20), args[0])
+	case "getbox": // of a rank, then as box
+		o := s.operation("box", args[1:])
+		o.Kind, o.Src = op.GetBox, view(s.all[args[0]], 8<<20)
+		return o
 	case "box": // planes, rows, bytes of a row, and a gap behind each row and plane
 		b := op.BoxShape{Planes: args[0], Rows: args[1], RowBytes: args[2], DstRow: args[2], DstPlane: args[1] * args[2]}
 		b.SrcRow = args[2] + args[3]
