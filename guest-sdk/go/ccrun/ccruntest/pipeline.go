@@ -139,6 +139,8 @@ func (p *pipeline) read(e *entry) raw.Errno {
 		return r.fail(raw.ErrnoInvalid, "its source is not among its parts")
 	case e.Redop > raw.RedopAvg || e.Redop == raw.RedopAvg && len(e.parts) > 1 || e.Transport > raw.TransportDirect:
 		return r.fail(raw.ErrnoInvalid, "no such operator for parts, or no such transport")
+	case e.Transport == raw.TransportDirect && (len(e.parts) > 1 || p.params.Flags&1 != 0):
+		return r.fail(raw.ErrnoInvalid, "parts and checksums do not travel directly")
 	case e.Planes == 0 || e.Rows == 0 || e.RowBytes == 0:
 		return r.fail(raw.ErrnoInvalid, "its box is empty")
 	case e.Dtype > raw.DtypeF64:

@@ -50,7 +50,7 @@ func (k *kit) add() error {
 		{"type", func(e *ccrun.PipelineEntry) { e.Dtype = 7 }, ccrun.ErrInvalid},
 		{"operator", func(e *ccrun.PipelineEntry) { e.RedOp = 5 }, ccrun.ErrInvalid},
 		{"average", func(e *ccrun.PipelineEntry) { e.RedOp, e.Parts = ccrun.Avg, []int{0, 1} }, ccrun.ErrInvalid},
-		{"transport", func(e *ccrun.PipelineEntry) { e.Transport = 3 }, ccrun.ErrInvalid},
+		{"transport", func(e *ccrun.PipelineEntry) { e.Transport = 99 }, ccrun.ErrInvalid},
 		{"no buffer", func(e *ccrun.PipelineEntry) { e.Src.Buffer, e.Dst.Buffer = nil, nil }, ccrun.ErrBadHandle},
 		{"freed buffer", func(e *ccrun.PipelineEntry) { e.Src.Buffer, e.Dst.Buffer = k.freed, k.freed }, ccrun.ErrStale},
 		{"peer's buffer", func(e *ccrun.PipelineEntry) { e.Src.Buffer, e.Dst.Buffer = peer, peer }, ccrun.ErrInvalid},

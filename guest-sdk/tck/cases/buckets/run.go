@@ -71,7 +71,7 @@ func (c *kase) open() (err error) {
 	c.entries = c.load.entries()
 	for i := range c.entries {
 		e := &c.entries[i]
-		e.Transport = c.setup.transport(i)
+		e.Transport = c.setup.transport(i, e)
 		e.Src.Buffer, e.Dst.Buffer = c.source, c.target
 	}
 	if err := c.build(0); err != nil {

@@ -12,9 +12,9 @@ type setup struct {
 	budget    int // of budgets
 	streams   int
 	runs      int
-	script    int                       // of scripts
-	order     uint64                    // of buckets: seed of an order, 0 for the pipeline's own
-	transport func(int) ccrun.Transport // of each entry
+	script    int                                             // of scripts
+	order     uint64                                          // of buckets: seed of an order, 0 for the pipeline's own
+	transport func(int, *ccrun.PipelineEntry) ccrun.Transport // of each entry
 }
 
 // budgets are kinds of MaxBytes, as a share of the largest bucket of the rank.
@@ -64,12 +64,19 @@ func drawSetup(d, own *draw, w *ccrun.World) setup {
 		s.order = d.next() | 1
 		o.Order = func(buckets []ccrun.Bucket) []int { return (&draw{s.order}).order(len(buckets)) }
 	}
-	transports, seed := d.n(4), d.next()
-	s.transport = func(entry int) ccrun.Transport {
-		if transports < 3 {
-			return ccrun.Transport(transports)
+	transports, seed := d.n(5), d.next()
+	// Direct needs memory that can be reached, channels for answers, and neither
+	// parts nor checksums.
+	direct := w.LocalSize() == w.Size() && o.Channels != 1 && w.SendChannels()-o.FirstChannel > 1 && !o.Checksums
+	s.transport = func(number int, e *ccrun.PipelineEntry) ccrun.Transport {
+		t := ccrun.Transport(transports)
+		if transports == 4 {
+			t = ccrun.Transport(mix(seed+uint64(number)) % 4)
 		}
-		return ccrun.Transport(mix(seed+uint64(entry)) % 3)
+		if t == ccrun.Direct && (!direct || len(e.Parts) > 1) {
+			return ccrun.Packed
+		}
+		return t
 	}
 	s.drawLimits(d)
 	if d.one(2) {

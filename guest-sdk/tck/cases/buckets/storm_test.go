@@ -110,7 +110,7 @@ func TestStormIsVaried(t *testing.T) {
 				seen[fmt.Sprintf("script %d", c.setup.script)]++
 			}
 			for i, e := range c.load.entries() {
-				seen[fmt.Sprintf("transport %d", c.setup.transport(i))]++
+				seen[fmt.Sprintf("transport %d", c.setup.transport(i, &e))]++
 				seen[fmt.Sprintf("parts %t", len(e.Parts) > 1)]++
 				seen[fmt.Sprintf("type %d", e.Dtype)]++
 				if len(e.Parts) > 1 {
@@ -124,7 +124,7 @@ func TestStormIsVaried(t *testing.T) {
 	})
 	for what, n := range map[string]int{
 		"policy": 5, "publish": 3, "checksums": 2, "budget": len(budgets), "streams": streamsMax, "per channel": 5, "runs": 2, "ordered": 2,
-		"joined": 2, "script": len(scripts), "transport": 3, "parts": 2, "type": 7, "operator": 4, "stays": 2, "many": 2,
+		"joined": 2, "script": len(scripts), "transport": 4, "parts": 2, "type": 7, "operator": 4, "stays": 2, "many": 2,
 	} {
 		count := 0
 		for key, times := range seen {
