@@ -71,12 +71,10 @@ func (m *movement) message(kind op.Kind, peer int32, wire uint32, at op.View) er
 	return m.submit(&m.op, stepMove, 0)
 }
 
-// What a rank tells of where its entries lie that travel direct: the handles of
-// buffers, and for each entry its number, which buffer, offset and distances.
-const (
-	toldEntryBytes = 4 + 4 + 3*8
-	toldMax        = 1 << 16 // entries under one key
-)
+// toldEntryBytes is what a rank tells of an entry that travels direct: its
+// number, the number of its buffer, its offset and its distances. All that it
+// tells is the number of buffers, a handle of each behind its length, and that.
+const toldEntryBytes = 4 + 4 + 3*8
 
 // reach tells where this rank's entries lie that others copy, and finds those of
 // others.
@@ -115,8 +113,6 @@ func (p *pipe) directEntries(rank int32) (from, sources []int32) {
 	return from, slices.Compact(sources)
 }
 
-func (a *agreement) toldKey(part int) string { return fmt.Sprintf("lies/%d", part) }
-
 // tell publishes where entries lie.
 func (a *agreement) tell(entries []int32) error {
 	var handles []byte
@@ -143,38 +139,22 @@ func (a *agreement) tell(entries []int32) error {
 		}
 	}
 	all := binary.LittleEndian.AppendUint32(nil, uint32(len(numbers)))
-	if err := a.set(a.key("lie", a.config.Rank), append(all, handles...)); err != nil {
-		return err
-	}
-	for part := 0; part*toldMax < len(entries); part++ {
-		end := min(len(entries), (part+1)*toldMax)
-		if err := a.set(a.key(a.toldKey(part), a.config.Rank), places[part*toldMax*toldEntryBytes:end*toldEntryBytes]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return a.setLong("places", append(append(all, handles...), places...))
 }
 
 // find reads where a rank's entries lie, and gets access to their buffers.
 func (a *agreement) find(source int) error {
-	told, err := a.get("lie", source)
+	told, err := a.getLong("places", source)
 	if err != nil {
 		return err
 	}
-	buffers, err := a.importAll(source, told)
+	buffers, places, err := a.importAll(source, told)
 	if err != nil {
 		return err
 	}
-	theirs, _ := a.pipe.directEntries(int32(source))
-	for part := 0; part*toldMax < len(theirs); part++ {
-		places, err := a.get(a.toldKey(part), source)
-		if err != nil {
+	for ; len(places) >= toldEntryBytes; places = places[toldEntryBytes:] {
+		if err := a.pipe.placeAt(source, a.config.Rank, places, buffers); err != nil {
 			return err
-		}
-		for ; len(places) >= toldEntryBytes; places = places[toldEntryBytes:] {
-			if err := a.pipe.placeAt(source, a.config.Rank, places, buffers); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
@@ -182,31 +162,31 @@ func (a *agreement) find(source int) error {
 
 var errTold = &refusal{abi.Failed, "what it tells of where they lie is malformed"}
 
-// importAll imports the buffers of which a rank tells the handles.
-func (a *agreement) importAll(source int, told []byte) ([]op.Buffer, error) {
+// importAll imports the buffers of which a rank tells the handles, and gives what
+// it tells besides.
+func (a *agreement) importAll(source int, told []byte) (all []op.Buffer, rest []byte, err error) {
 	if len(told) < 4 {
-		return nil, errTold
+		return nil, nil, errTold
 	}
 	count, told := get32(told), told[4:]
-	var all []op.Buffer
 	for range count {
 		if len(told) < 4 || uint64(get32(told)) > uint64(len(told)-4) {
-			return nil, errTold
+			return nil, nil, errTold
 		}
 		length := get32(told)
 		h, err := device.DecodeHandle(told[4 : 4+length])
 		if err != nil {
-			return nil, errTold
+			return nil, nil, errTold
 		}
 		told = told[4+length:]
 		b, err := a.config.Device.Import(source, h)
 		if err != nil {
-			return nil, fmt.Errorf("its memory: %w", err)
+			return nil, nil, fmt.Errorf("its memory: %w", err)
 		}
 		a.pipe.reached = append(a.pipe.reached, b)
 		all = append(all, b)
 	}
-	return all, nil
+	return all, told, nil
 }
 
 // placeAt notes where an entry lies at its source, if this rank copies it.

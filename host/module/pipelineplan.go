@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ccrun/ccrun/host/abi"
@@ -228,6 +229,49 @@ func (a *agreement) get(what string, rank int) ([]byte, error) {
 	return value, nil
 }
 
+// partBytes is how much of a long value one key of the exchange holds.
+const partBytes = 32 << 10
+
+// setLong publishes a value of any length, in parts, the first of which begins
+// with the length.
+func (a *agreement) setLong(what string, value []byte) error {
+	value = append(binary.LittleEndian.AppendUint64(nil, uint64(len(value))), value...)
+	for part := 0; part == 0 || part*partBytes < len(value); part++ {
+		key := a.key(fmt.Sprintf("%s/%d", what, part), a.config.Rank)
+		if err := a.set(key, value[part*partBytes:min(len(value), (part+1)*partBytes)]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// getLong waits for a value that a rank has published so.
+func (a *agreement) getLong(what string, rank int) ([]byte, error) {
+	value, err := a.get(what+"/0", rank)
+	if err != nil {
+		return nil, err
+	}
+	if len(value) < 8 || get64(value) > maxLongBytes {
+		return nil, malformed(value, -1)
+	}
+	length := int(get64(value))
+	value = slices.Clone(value[8:])
+	for part := 1; len(value) < length; part++ {
+		more, err := a.get(fmt.Sprintf("%s/%d", what, part), rank)
+		if err != nil {
+			return nil, err
+		}
+		if len(more) == 0 {
+			return nil, malformed(more, -1)
+		}
+		value = append(value, more...)
+	}
+	return value[:length], nil
+}
+
+// maxLongBytes is more than any rank has to publish.
+const maxLongBytes = maxPipelineEntries * 256
+
 // verdict is the first rank whose pipeline is not that of rank 0, -1 if there
 // is none.
 func (a *agreement) verdict() (odd int, err error) {
@@ -278,7 +322,7 @@ func (a *agreement) difference(odd int) (string, error) {
 
 // disclose has the odd rank say what its entries are.
 func (a *agreement) disclose() error {
-	if err := a.set(a.key("hashes", a.config.Rank), a.pipe.entryHashes()); err != nil {
+	if err := a.setLong("hashes", a.pipe.entryHashes()); err != nil {
 		return err
 	}
 	at, err := a.get("first", 0)
@@ -301,7 +345,7 @@ func (a *agreement) compare(odd int) error {
 	if len(theirs) != len(mine) {
 		return malformed(theirs, len(mine))
 	}
-	hashes, err := a.get("hashes", odd)
+	hashes, err := a.getLong("hashes", odd)
 	if err != nil {
 		return err
 	}

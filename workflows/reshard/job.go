@@ -36,9 +36,8 @@ func (s *site) newJob(moves []reshard.Move) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	few := directs(plan.Entries)
 	for i := range plan.Entries {
-		plan.Entries[i].Transport = uint8(s.transport(&plan.Entries[i], few))
+		plan.Entries[i].Transport = uint8(s.transport(&plan.Entries[i]))
 	}
 	j := &job{site: s, plan: plan}
 	for i := range moves {
@@ -58,29 +57,14 @@ func (s *site) newJob(moves []reshard.Move) (*job, error) {
 	return j, j.fill()
 }
 
-// directMax is how many entries a rank can have others copy: where each lies is
-// told beforehand, and that has to fit into a message.
-const directMax = 4096
-
-// directs reports whether no rank is the source of more entries than that.
-func directs(entries []reshard.Entry) bool {
-	bySource := map[int]int{}
-	for i := range entries {
-		if bySource[entries[i].Source]++; bySource[entries[i].Source] > directMax {
-			return false
-		}
-	}
-	return true
-}
-
 // transport is how an entry travels. By itself one goes straight from where it
 // lies to where it belongs if those can reach each other's memory; not in
 // sweeps, whose subject is what is staged.
-func (s *site) transport(e *reshard.Entry, few bool) ccrun.Transport {
+func (s *site) transport(e *reshard.Entry) ccrun.Transport {
 	if s.packing != "auto" {
 		return ccrun.Transport(number(transports, s.packing))
 	}
-	direct := few && len(e.Parts) < 2 && !s.checksum && s.options.sweep.name == ""
+	direct := len(e.Parts) < 2 && !s.checksum && s.options.sweep.name == ""
 	for _, rank := range e.Destinations {
 		direct = direct && rank/s.world.LocalSize() == e.Source/s.world.LocalSize()
 	}
