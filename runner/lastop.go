@@ -21,7 +21,7 @@ func describeRecord(r *flight.Record) string {
 		fmt.Fprintf(&b, " for rank %d, slot %d at least %d", r.Peer, r.Aux, r.Bytes)
 	case op.Put, op.Send:
 		fmt.Fprintf(&b, " to rank %d, %d bytes", r.Peer, r.Bytes)
-	case op.Get, op.Recv:
+	case op.Get, op.GetBox, op.Recv:
 		fmt.Fprintf(&b, " from rank %d, %d bytes", r.Peer, r.Bytes)
 	case op.Collective:
 		fmt.Fprintf(&b, " %s, %d bytes", op.CollectiveOp(r.Red), r.Bytes)

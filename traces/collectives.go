@@ -219,7 +219,7 @@ func (d *draft) addMessage(log *flight.Log, rec *flight.Record, kind op.Kind) {
 	case kind == op.Put:
 		m.Dest = rec.Peer
 		d.messages = append(d.messages, m)
-	default: // get, recv, and a reduce that reads a peer's memory
+	default: // get, get_box, recv, and a reduce that reads a peer's memory
 		m.Source = rec.Peer
 		d.messages = append(d.messages, m)
 	}

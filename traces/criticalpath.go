@@ -147,7 +147,7 @@ func (d *pathDraft) addComputing(rank int, computing []analysis.Interval) {
 // one.
 func activityKind(kind op.Kind) (analysis.ActivityKind, bool) {
 	switch kind {
-	case op.Copy, op.CopyBox, op.Put, op.Get:
+	case op.Copy, op.CopyBox, op.Put, op.Get, op.GetBox:
 		return analysis.Copy, true
 	case op.Reduce:
 		return analysis.Reduce, true
@@ -189,7 +189,7 @@ func (d *pathDraft) add(log *flight.Log, rec *flight.Record) {
 		switch kind {
 		case op.Put:
 			a.Dest = int(rec.Peer)
-		case op.Get, op.Reduce:
+		case op.Get, op.GetBox, op.Reduce:
 			a.Source = int(rec.Peer)
 		}
 	}

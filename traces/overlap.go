@@ -94,7 +94,7 @@ func communicationOf(log *flight.Log) (communication []placedInterval, compute [
 // collective only by its operations.
 func communicates(rec *flight.Record) bool {
 	switch op.Kind(rec.Kind) {
-	case op.Put, op.Get, op.Send, op.Recv, op.Wait, op.Barrier, op.ShareLookup:
+	case op.Put, op.Get, op.GetBox, op.Send, op.Recv, op.Wait, op.Barrier, op.ShareLookup:
 		return true
 	case op.Copy, op.CopyBox, op.Reduce:
 		return rec.Collective != 0 || rec.Peer >= 0

@@ -217,7 +217,7 @@ func (e *rankEntry) name() string {
 	switch e.kind {
 	case op.Put, op.Send:
 		return schema[termSliceSend].name
-	case op.Get, op.Recv:
+	case op.Get, op.GetBox, op.Recv:
 		return schema[termSliceRecv].name
 	case op.Reduce:
 		return schema[termSliceReduce].name

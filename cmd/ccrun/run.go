@@ -69,8 +69,8 @@ to 95), or 99 a threshold was crossed, 104 bad usage, 105 signal, 107 trap, 111
 rank lost, 112 deadlock, 113 ranks disagree, 114 verification failed, 115 limit
 exceeded, 116 ABI mismatch, 117 timeout.
 
-Faults are delay=RANK:3x or delay=RANK:200us (copy, copy_box, put, get, recv and
-reduce take longer), jitter=RANK:5% (each operation takes up to 5 % longer),
+Faults are delay=RANK:3x or delay=RANK:200us (copy, copy_box, put, get, get_box,
+recv and reduce take longer), jitter=RANK:5% (each operation takes up to 5 % longer),
 corrupt=RANK (the first byte that each of them writes is wrong, and nobody is
 told), fail=RANK@N, hang=RANK@N and kill=RANK@N (in its Nth such operation), with
 any of ,kind=put+signal ,peer=RANK ,nth=N ,p=PROBABILITY after it, and reduction

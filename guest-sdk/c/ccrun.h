@@ -95,6 +95,7 @@ enum {
   CCRUN_KIND_GEMM = 14,
   CCRUN_KIND_CALL = 15,
   CCRUN_KIND_COPY_BOX = 16,
+  CCRUN_KIND_GET_BOX = 17,
 };
 
 /* element types */
@@ -220,7 +221,7 @@ typedef struct {
   uint8_t redop; /* operator of reduce (enumeration redop) */
   uint8_t source_count; /* of reduce: number of sources, 1 to 8 */
   uint8_t reserved; /* zero */
-  uint32_t sources; /* of reduce: pointer to that many views; of gemm and call: pointer to a structure of that name; of copy_box: to a box */
+  uint32_t sources; /* of reduce: pointer to that many views; of gemm and call: pointer to a structure of that name; of copy_box and get_box: to a box */
   uint32_t collective; /* collective that it belongs to, as given by collective_begin; 0 for none */
   uint32_t chunk; /* rank-chunk of the collective */
   uint32_t slice; /* pipelined slice of the chunk */

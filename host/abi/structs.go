@@ -83,7 +83,7 @@ var Structs = []Struct{
 		{"redop", "u8", 61, "operator of reduce (enumeration redop)"},
 		{"source_count", "u8", 62, "of reduce: number of sources, 1 to 8"},
 		{"reserved", "u8", 63, "zero"},
-		{"sources", "u32", 64, "of reduce: pointer to that many views; of gemm and call: pointer to a structure of that name; of copy_box: to a box"},
+		{"sources", "u32", 64, "of reduce: pointer to that many views; of gemm and call: pointer to a structure of that name; of copy_box and get_box: to a box"},
 		{"collective", "u32", 68, "collective that it belongs to, as given by collective_begin; 0 for none"},
 		{"chunk", "u32", 72, "rank-chunk of the collective"},
 		{"slice", "u32", 76, "pipelined slice of the chunk"},
@@ -284,7 +284,7 @@ var Enums = []Enumeration{
 	{"kind", "operations of a stream", []EnumValue{
 		{"copy", 1}, {"put", 2}, {"get", 3}, {"signal", 4}, {"wait", 5}, {"send", 6}, {"recv", 7}, {"reduce", 8},
 		{"fill", 9}, {"verify", 10}, {"digest", 11}, {"event_record", 12}, {"event_wait", 13},
-		{"gemm", 14}, {"call", 15}, {"copy_box", 16},
+		{"gemm", 14}, {"call", 15}, {"copy_box", 16}, {"get_box", 17},
 	}},
 	{"dtype", "element types", []EnumValue{
 		{"u8", 0}, {"i32", 1}, {"i64", 2}, {"f16", 3}, {"bf16", 4}, {"f32", 5}, {"f64", 6},

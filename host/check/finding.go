@@ -143,7 +143,7 @@ func (a *Action) workWords() string {
 	switch {
 	case a.Name == "put" && len(a.Writes) > 0:
 		text += fmt.Sprintf(" to rank %d", a.Writes[0].Owner)
-	case a.Name == "get" && len(a.Reads) > 0:
+	case (a.Name == "get" || a.Name == "get_box") && len(a.Reads) > 0:
 		text += fmt.Sprintf(" from rank %d", a.Reads[0].Owner)
 	}
 	return text

@@ -18,7 +18,7 @@ func explain(o *op.Op, err error) error {
 		return err
 	case errors.Is(err, op.ErrBox):
 		return refuse(abi.Invalid, "rows that are written overlap")
-	case errors.Is(err, op.ErrRange) && o.Kind == op.CopyBox:
+	case errors.Is(err, op.ErrRange) && o.Kind.Boxed():
 		return explainBox(o, err)
 	case errors.Is(err, op.ErrRange):
 		return explainRange(o, err)

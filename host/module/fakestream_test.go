@@ -40,7 +40,7 @@ func (s *fakeStream) Submit(o *op.Op) error {
 		e.pending++
 	}
 	kept := *o
-	if o.Kind == op.CopyBox {
+	if o.Kind.Boxed() {
 		shape := *o.Box
 		kept.Box = &shape
 	}
@@ -90,7 +90,7 @@ func (s *fakeStream) execute(o *op.Op) (done bool, err error) {
 	switch o.Kind {
 	case op.Copy, op.Put, op.Get:
 		return true, s.move(o)
-	case op.CopyBox:
+	case op.CopyBox, op.GetBox:
 		return true, s.moveBox(o)
 	case op.Signal:
 		pads, key := d.world.devices[o.Peer].pads, [2]int{d.rank, int(o.Slot)}

@@ -123,14 +123,14 @@ func (g *fuzzGuest) scramble(seed byte) {
 	for n := range 8 {
 		o := whole[fuzzOpsAt+n*abi.OpBytes:][:abi.OpBytes]
 		clear(o)
-		put32(o, uint32(seed>>2)%16+uint32(n))
+		put32(o, uint32(seed>>2)%17+uint32(n))
 		put64(o[8:], g.handles[(int(seed)+n)%len(g.handles)])
 		put64(o[24:], g.handles[n%2])
 		put64(o[40:], uint64(seed%80))
 		put64(o[48:], uint64(n))
 		o[62] = byte(n)
 		put32(o[64:], fuzzViewsAt)
-		if get32(o) == uint32(op.CopyBox) {
+		if op.Kind(get32(o)).Boxed() {
 			put32(o[64:], uint32(fuzzBoxesAt+n*abi.BoxBytes))
 		}
 		put64(o[88:], g.handles[4])

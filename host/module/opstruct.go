@@ -23,7 +23,7 @@ var (
 func (c *call) decodeOp(b *opStruct, kind op.Kind) (*op.Op, error) {
 	if kind == op.None {
 		number := get32(b[0:])
-		if number == 0 || number > uint32(op.CopyBox) {
+		if number == 0 || number > uint32(op.GetBox) {
 			return nil, errKind
 		}
 		kind = op.Kind(number)
@@ -77,7 +77,7 @@ func (c *call) decodeFields(o *op.Op, b *opStruct) error {
 			return inField("sources", err)
 		}
 		return c.decodeGemm(o, gemm)
-	case op.CopyBox:
+	case op.CopyBox, op.GetBox:
 		box, err := c.region(uint64(get32(b[64:])), abi.BoxBytes, 8)
 		if err != nil {
 			return inField("sources", err)

@@ -48,7 +48,7 @@ func (c *call) submitOne(o *op.Op) error {
 
 var (
 	errDstPeer = &refusal{abi.Invalid, "dst: a peer's buffer; only put writes to one"}
-	errSrcPeer = &refusal{abi.Invalid, "src: a peer's buffer; only get and reduce read from one"}
+	errSrcPeer = &refusal{abi.Invalid, "src: a peer's buffer; only get, get_box and reduce read from one"}
 )
 
 // checkPlaces refuses a destination or a source that is a peer's where the
@@ -66,7 +66,7 @@ func (c *call) checkPlaces(o *op.Op) error {
 		if !c.own(o.Src.Buf) {
 			return errSrcPeer
 		}
-	case op.Get, op.Recv, op.Reduce, op.Fill, op.Gemm:
+	case op.Get, op.GetBox, op.Recv, op.Reduce, op.Fill, op.Gemm:
 		if !c.own(o.Dst.Buf) {
 			return errDstPeer
 		}

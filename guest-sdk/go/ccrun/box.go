@@ -15,14 +15,21 @@ func (b *Box) Bytes() int64 { return b.Planes * b.Rows * b.RowBytes }
 
 // CopyBox copies a box from its source to its destination, both of this rank.
 // They must not overlap each other, nor rows each other that are written.
-func (s *Stream) CopyBox(b Box) {
+func (s *Stream) CopyBox(b Box) { s.moveBox(raw.KindCopyBox, b) }
+
+// GetBox copies a box from its source, a peer's buffer that was looked up, to its
+// destination, this rank's. It is to [Stream.Get] what CopyBox is to
+// [Stream.Copy].
+func (s *Stream) GetBox(b Box) { s.moveBox(raw.KindGetBox, b) }
+
+func (s *Stream) moveBox(kind uint32, b Box) {
 	for _, number := range [...]int64{b.Planes, b.Rows, b.RowBytes} {
 		if number < 0 {
-			s.refuse("copy_box", ErrRange, "a box has a negative size")
+			s.refuse(kindName(kind), ErrRange, "a box has a negative size")
 			return
 		}
 	}
-	o := s.next(raw.KindCopyBox)
+	o := s.next(kind)
 	if s.boxes == nil {
 		s.boxes = make([]raw.Box, heldMax)
 	}

@@ -116,19 +116,58 @@ func TestRefusedBoxes(t *testing.T) {
 		"no buffer":         {ccrun.ErrBadHandle, func(b *ccrun.Box) { b.Src.Buffer = nil }},
 	} {
 		single(t, func(w *ccrun.World) error {
-			buffer, s, err := parts(w, 64)
+			buffer, err := w.Alloc(64)
 			if err != nil {
 				return err
 			}
 			b := ccrun.Box{Planes: 1, Rows: 4, RowBytes: 8,
 				Src: ccrun.Place{Buffer: buffer, Offset: 32, Row: 8}, Dst: ccrun.Place{Buffer: buffer, Row: 8}}
 			c.change(&b)
-			s.CopyBox(b)
-			var e *ccrun.Error
-			if err := s.Sync(); !errors.As(err, &e) || e.Call != "copy_box" || e.Errno != c.want {
-				t.Errorf("%s: %v, want %v", name, err, c.want)
+			for call, move := range map[string]func(*ccrun.Stream, ccrun.Box){"copy_box": (*ccrun.Stream).CopyBox, "get_box": (*ccrun.Stream).GetBox} {
+				s, err := w.NewStream()
+				if err != nil {
+					return err
+				}
+				move(s, b)
+				var e *ccrun.Error
+				if err := s.Sync(); !errors.As(err, &e) || e.Call != call || e.Errno != c.want {
+					t.Errorf("%s: %v, want %v of %s", name, err, c.want, call)
+				}
 			}
 			return nil
 		})
 	}
+}
+
+// TestGetBox has each of three ranks get boxes from the next one's buffer.
+func TestGetBox(t *testing.T) {
+	all(t, 3, func(w *ccrun.World) error {
+		src, s, err1 := parts(w, 600)
+		dst, err2 := w.Alloc(600)
+		if err := errors.Join(err1, err2); err != nil {
+			return err
+		}
+		mine := bytes.Repeat([]byte{byte(w.Rank())}, 600)
+		next := (w.Rank() + 1) % w.Size()
+		if err := errors.Join(src.Write(mine, 0), w.Publish("b", 0, src.All())); err != nil {
+			return err
+		}
+		theirs, err := w.Lookup(next, "b", 0, ccrun.Forever)
+		if err != nil {
+			return err
+		}
+		s.GetBox(ccrun.Box{Planes: 1, Rows: 20, RowBytes: 8,
+			Src: ccrun.Place{Buffer: theirs, Offset: 16, Row: 24}, Dst: ccrun.Place{Buffer: dst, Offset: 5, Row: 29}})
+		got, want := make([]byte, 600), make([]byte, 600)
+		for row := range 20 {
+			copy(want[5+row*29:], bytes.Repeat([]byte{byte(next)}, 8))
+		}
+		if err := errors.Join(s.Sync(), dst.Read(got, 0)); err != nil {
+			return err
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("rank %d: got wrong", w.Rank())
+		}
+		return w.Barrier(ccrun.Forever)
+	})
 }

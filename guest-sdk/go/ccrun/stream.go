@@ -24,7 +24,7 @@ type Stream struct {
 	sources  [][MaxSources]raw.View // of the reduce in ops[i], made by the first one
 	calls    []raw.Call             // of the call in ops[i], likewise
 	gemms    []raw.Gemm             // of the product in ops[i]
-	boxes    []raw.Box              // of the copy_box in ops[i]
+	boxes    []raw.Box              // of the copy_box or get_box in ops[i]
 	counts   [][]uint64             // of the all_to_all_v in ops[i], and behind those in group[i]
 	group    []raw.Call             // what Group collects
 	grouped  int                    // calls in group
@@ -166,7 +166,7 @@ var kindNames = [...]string{
 	raw.KindCopy: "copy", raw.KindPut: "put", raw.KindGet: "get", raw.KindSignal: "signal", raw.KindWait: "wait",
 	raw.KindSend: "send", raw.KindRecv: "recv", raw.KindReduce: "reduce", raw.KindFill: "fill",
 	raw.KindEventRecord: "event_record", raw.KindEventWait: "event_wait", raw.KindGemm: "gemm", raw.KindCall: "collective",
-	raw.KindCopyBox: "copy_box",
+	raw.KindCopyBox: "copy_box", raw.KindGetBox: "get_box",
 }
 
 func kindName(kind uint32) string {

@@ -18,7 +18,7 @@ func (r *reader) submitted(verb string) error {
 		from := r.view()
 		a.Bytes = r.int64()
 		a.Writes, a.Reads = part(to, a.Bytes), part(from, a.Bytes)
-	case "copy_box":
+	case "copy_box", "get_box":
 		r.box(&a)
 	case "fill":
 		to := r.view()

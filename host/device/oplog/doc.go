@@ -57,7 +57,7 @@
 //	copy_box s1 b1+0 by 8 64 <- b1+2048 by 16 0 of 2 4 8
 //	                                      distances of rows and planes at either
 //	                                      end, 0 where they do not count; planes,
-//	                                      rows and the bytes of a row
+//	                                      rows and the bytes of a row; get_box reads alike
 //	signal s1 r1 slot 5 = 17
 //	wait s1 r2 slot 5 >= 17
 //	send s1 r1 b1+0 1024 channel 2        so does recv

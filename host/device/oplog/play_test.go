@@ -169,6 +169,7 @@ export x1.1+0:4096 <- b1+0 4096
 import b2 <- r0 x1.1+0:4096
 barrier
 get s1 b1+0 <- b2+0 1024 c1 k1
+get_box s1 b1+0 by 16 0 <- b2+0 by 16 0 of 1 8 16 c1 k1
 verify s1 b1+0 1024 f32 seed 7 at 0
 put s1 b2+2048 <- b1+0 512
 signal s1 r0 slot 5 = 9

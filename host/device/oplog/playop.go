@@ -31,7 +31,7 @@ func (r *player) submit(v verb, args []int64) error {
 	case verbCopy, verbPut, verbGet:
 		o.Dst, o.Src, o.Bytes = r.view(a), r.view(a[2:]), a[4]
 		rest = a[5:]
-	case verbCopyBox:
+	case verbCopyBox, verbGetBox:
 		o.Dst, o.Src = r.view(a), r.view(a[4:])
 		r.box = op.BoxShape{DstRow: a[2], DstPlane: a[3], SrcRow: a[6], SrcPlane: a[7], Planes: a[8], Rows: a[9], RowBytes: a[10]}
 		o.Box, o.Bytes = &r.box, r.box.Bytes()

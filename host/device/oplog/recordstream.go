@@ -183,7 +183,7 @@ func (r *Recorder) submitted(s *stream, o *op.Op) {
 	switch o.Kind {
 	case op.Copy, op.Put, op.Get:
 		args = append(r.view(r.view(args, o.Dst), o.Src), o.Bytes)
-	case op.CopyBox:
+	case op.CopyBox, op.GetBox:
 		b := told(o.Box)
 		args = append(r.view(args, o.Dst), b.DstRow, b.DstPlane)
 		args = append(r.view(args, o.Src), b.SrcRow, b.SrcPlane, b.Planes, b.Rows, b.RowBytes)
@@ -250,7 +250,7 @@ func bitOf(b bool) int64 {
 
 // verbOf are the verbs that operations are written with.
 var verbOf = [...]verb{
-	op.Copy: verbCopy, op.CopyBox: verbCopyBox, op.Put: verbPut, op.Get: verbGet, op.Signal: verbSignal, op.Wait: verbWait, op.Send: verbSend, op.Recv: verbRecv,
+	op.Copy: verbCopy, op.CopyBox: verbCopyBox, op.GetBox: verbGetBox, op.Put: verbPut, op.Get: verbGet, op.Signal: verbSignal, op.Wait: verbWait, op.Send: verbSend, op.Recv: verbRecv,
 	op.Reduce: verbReduce, op.Fill: verbFill, op.Verify: verbVerify, op.Digest: verbDigest,
 	op.EventRecord: verbEventRecord, op.EventWait: verbEventWait, op.Gemm: verbGemm,
 }

@@ -35,6 +35,7 @@ copy_box s1 b1+0 by 8 64 <- b1+2048 by 16 0 of 2 4 8 c1 k2
 put s1 b3+4096 <- b1+0 65536 c1
 put s1 b3+4096 <- b1+0 65536 c1 k2 l3 f1 t5 m6 @"main.(*gather).step"
 get s1 b1+0 <- b3+0 64 c1
+get_box s1 b1+0 by 8 64 <- b3+2048 by 16 0 of 2 4 8 c1 k2
 signal s1 r2 slot 5 = 18446744073709551615 c1
 wait s1 r2 slot 5 >= 17 c1
 send s1 r3 b1+0 1024 channel 2
@@ -79,6 +80,7 @@ import b2 <- r{(r+1)} x1.1+0:65536
 put s1 b2+{4096*r} <- b1+{128+4096*(r+3)} 4096 c1 k{(r+7)}
 signal s1 r{7-(r+6)} slot {r} = {18446744073709551615+r}
 copy_box s1 b1+{128*r} by 16 0 <- b1+0 by {16+16*r} 0 of 1 {1+r} 16
+get_box s1 b1+{128*r} by 16 0 <- b2+0 by {16+16*r} 0 of 1 {1+r} 16
 sync s1
 end
 `

@@ -29,6 +29,7 @@ const (
 	verbSeen
 	verbCopy
 	verbCopyBox
+	verbGetBox
 	verbPut
 	verbGet
 	verbSignal
@@ -139,6 +140,7 @@ var phrases = [verbCount]phrase{
 	verbSeen:          {name: "seen", parts: []part{is(peer), lit("slot"), is(number32), lit(">="), is(value)}},
 	verbCopy:          {"copy", op.Copy, transfer},
 	verbCopyBox:       {"copy_box", op.CopyBox, box},
+	verbGetBox:        {"get_box", op.GetBox, box},
 	verbPut:           {"put", op.Put, transfer},
 	verbGet:           {"get", op.Get, transfer},
 	verbSignal:        {"signal", op.Signal, []part{used(streamLetter), is(peer), lit("slot"), is(number32), lit("="), is(value), is(term)}},

@@ -42,7 +42,7 @@ func (r *rank) check(o *pending) raw.Errno {
 	case raw.KindGemm:
 		_, _, _, errno := r.matrices(o.gemm)
 		return errno
-	case raw.KindCopyBox:
+	case raw.KindCopyBox, raw.KindGetBox:
 		return r.checkBox(o.box)
 	case raw.KindCall:
 		return raw.OK // read and checked
@@ -115,7 +115,7 @@ func (r *rank) execute(o *pending) raw.Errno {
 		reduce(o.Dtype, o.Redop, dst, sources[:o.SourceCount])
 	case raw.KindGemm:
 		r.multiply(o.gemm)
-	case raw.KindCopyBox:
+	case raw.KindCopyBox, raw.KindGetBox:
 		r.copyBox(o.box)
 	case raw.KindFill:
 		fill(dst, o.Dtype, o.Value, o.SrcOffset)

@@ -166,7 +166,7 @@ func (r *rank) enqueue(s *stream, o raw.Op) raw.Errno {
 		}
 		g := *r.gemms[o.Sources-1]
 		p.gemm = &g
-	case raw.KindCopyBox:
+	case raw.KindCopyBox, raw.KindGetBox:
 		if o.Sources == 0 || int(o.Sources) > len(r.boxes) {
 			return r.fail(raw.ErrnoFault, "no box")
 		}

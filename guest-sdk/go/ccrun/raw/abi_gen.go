@@ -96,6 +96,7 @@ const (
 	KindGemm        = 14
 	KindCall        = 15
 	KindCopyBox     = 16
+	KindGetBox      = 17
 )
 
 // Values of the enumeration dtype: element types.
@@ -225,7 +226,7 @@ type Op struct {
 	Redop       uint8  // operator of reduce (enumeration redop)
 	SourceCount uint8  // of reduce: number of sources, 1 to 8
 	Reserved    uint8  // zero
-	Sources     uint32 // of reduce: pointer to that many views; of gemm and call: pointer to a structure of that name; of copy_box: to a box
+	Sources     uint32 // of reduce: pointer to that many views; of gemm and call: pointer to a structure of that name; of copy_box and get_box: to a box
 	Collective  uint32 // collective that it belongs to, as given by collective_begin; 0 for none
 	Chunk       uint32 // rank-chunk of the collective
 	Slice       uint32 // pipelined slice of the chunk

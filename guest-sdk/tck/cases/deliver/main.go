@@ -38,10 +38,11 @@ const (
 	placePut
 	placeRecv
 	placeReduce
+	placeGetBox
 	placeCount
 )
 
-var names = [placeCount]string{"own", "copy", "copy_box", "get", "put", "recv", "reduce"}
+var names = [placeCount]string{"own", "copy", "copy_box", "get", "put", "recv", "reduce", "get_box"}
 
 // site is one rank's side.
 type site struct {
@@ -64,6 +65,7 @@ func run(world *ccrun.World) error {
 	}
 	for _, operation := range []func(*site){
 		(*site).copy, (*site).copyBox, (*site).get, (*site).put, (*site).exchange, (*site).reduce,
+		(*site).getBox,
 	} {
 		operation(s)
 	}
@@ -148,11 +150,23 @@ func (s *site) reduce() {
 	}
 }
 
+//go:noinline
+func (s *site) getBox() {
+	s.stream.GetBox(ccrun.Box{
+		Planes: 1, Rows: placeBytes / rowBytes, RowBytes: rowBytes,
+		Dst: ccrun.Place{Buffer: s.here, Offset: placeGetBox * placeBytes, Row: rowBytes},
+		Src: ccrun.Place{Buffer: s.before, Offset: placeOwn * placeBytes, Row: rowBytes},
+	})
+	if err := s.stream.Sync(); err != nil {
+		_ = s.world.Abort(exitFailed, err.Error())
+	}
+}
+
 // look prints at which places bytes are wrong.
 func (s *site) look() error {
 	for place, name := range names {
 		whose := s.ring.Rank
-		if place == placeGet || place == placePut || place == placeRecv {
+		if place == placeGet || place == placePut || place == placeRecv || place == placeGetBox {
 			whose = s.ring.Prev
 		}
 		found, err := s.stream.Verify(at(s.here, int64(place)), ccrun.U8, uint64(whose), 0)
