@@ -137,15 +137,18 @@ func TestBoxesAreWritten(t *testing.T) {
 	r := Record(NewSketch(0, 1), Options{Ranks: 1, Out: &out})
 	b, _ := r.Alloc(64)
 	s, _ := r.NewStream()
-	for _, shape := range []op.BoxShape{
+	shapes := []op.BoxShape{
 		{Planes: 2, Rows: 3, RowBytes: 4, DstRow: 4, DstPlane: 12, SrcRow: 10, SrcPlane: 2},
 		{Planes: 1, Rows: 3, RowBytes: 4, DstRow: 4, DstPlane: -1, SrcRow: 10, SrcPlane: 1 << 62},
 		{Planes: 3, Rows: 1, RowBytes: 4, DstRow: 1 << 62, DstPlane: 4, SrcRow: -1, SrcPlane: 10},
 		{Planes: 1 << 62, Rows: 0, RowBytes: 4, DstPlane: -1, SrcRow: -1},
-	} {
-		o := op.Op{Kind: op.CopyBox, Peer: -1, Dst: op.View{Buf: b, Off: 40}, Src: op.View{Buf: b, Off: 2}, Bytes: shape.Bytes(), Box: &shape}
-		if err := s.Submit(&o); err != nil {
-			t.Error(err)
+	}
+	for _, kind := range []op.Kind{op.CopyBox, op.GetBox} {
+		for _, shape := range shapes {
+			o := op.Op{Kind: kind, Peer: -1, Dst: op.View{Buf: b, Off: 40}, Src: op.View{Buf: b, Off: 2}, Bytes: shape.Bytes(), Box: &shape}
+			if err := s.Submit(&o); err != nil {
+				t.Error(err)
+			}
 		}
 	}
 	const want = `rank 0
@@ -155,6 +158,10 @@ copy_box s1 b1+40 by 4 12 <- b1+2 by 10 2 of 2 3 4
 copy_box s1 b1+40 by 4 0 <- b1+2 by 10 0 of 1 3 4
 copy_box s1 b1+40 by 0 4 <- b1+2 by 0 10 of 3 1 4
 copy_box s1 b1+40 by 0 0 <- b1+2 by 0 0 of 0 0 0
+get_box s1 b1+40 by 4 12 <- b1+2 by 10 2 of 2 3 4
+get_box s1 b1+40 by 4 0 <- b1+2 by 10 0 of 1 3 4
+get_box s1 b1+40 by 0 4 <- b1+2 by 0 10 of 3 1 4
+get_box s1 b1+40 by 0 0 <- b1+2 by 0 0 of 0 0 0
 end
 `
 	if err := r.End(); err != nil {
