@@ -17,9 +17,10 @@ func boxed(shape *op.BoxShape) *extra {
 }
 
 // touchBox notes what a rank reads or writes of a box, and gives how much of it
-// its core has to fetch. Where there are more rows than an allocation has parts,
-// hardly a part lies between two of them: then planes, or all, are taken for runs
-// of bytes.
+// its core has to fetch. It looks at all rows before it notes any: a part of an
+// allocation has many of them. Where there are more rows than an allocation has
+// parts, hardly a part lies between two of them: then planes, or all, are taken
+// for runs of bytes.
 func (m *cores) touchBox(rank int, p place, b *op.BoxShape, row, plane int64, note func(l *lines, off, bytes int64, core int)) int64 {
 	bytes := b.Bytes()
 	if bytes == 0 {
@@ -33,13 +34,21 @@ func (m *cores) touchBox(rank int, p place, b *op.BoxShape, row, plane int64, no
 	if planes > partsMax {
 		planes, run = 1, run+plane*(planes-1)
 	}
-	missing := int64(0)
+	l, off, core := p.buf.owner.linesOf(), p.buf.offset+p.off, m.coreOf(rank)
+	missing := float64(0) // rows that are read may overlap, and come to more than can be counted
 	for i := range planes {
 		for j := range rows {
-			missing += m.touch(rank, place{p.buf, p.off + i*plane + j*row}, run, note)
+			missing += float64(l.missing(off+i*plane+j*row, run, core))
 		}
 	}
-	return int64(float64(missing) / float64(planes*rows*run) * float64(bytes))
+	m.cluster.touched -= l.touched
+	for i := range planes {
+		for j := range rows {
+			note(l, off+i*plane+j*row, run, core)
+		}
+	}
+	m.cluster.touched += l.touched
+	return int64(missing / (float64(planes) * float64(rows) * float64(run)) * float64(bytes))
 }
 
 // applyBox copies a box between buffers that both have bytes.

@@ -31,6 +31,13 @@ var coreTimes = []struct {
 	{"what lies between a box's rows", 2, 2, "0 box 1 16 65536 65536; 0 copy 1048576", "1752000 0"},
 	{"box of more rows than are told apart", 2, 2, "0 box 1 16384 64 64; 0 box 1 16384 64 64", "1502000 0"},
 	{"box of more planes than are told apart", 2, 2, "0 box 1024 2 512 64; 0 box 1024 2 512 64", "1502000 0"},
+	// Of rows that share parts as much is fetched as of as many bytes in a run.
+	{"run", 2, 2, "0 copy 200000", "191734 0"},
+	{"box of rows that share parts", 2, 2, "0 box 1 200 1000 1000", "191734 0"},
+	{"box of as many rows as parts", 2, 2, "0 box 1 256 1000 1000", "245140 0"},
+	{"box of one row more", 2, 2, "0 box 1 257 1000 1000", "246094 0"},
+	{"box of planes of rows that share parts", 2, 2, "0 box 4 50 1000 1000", "191734 0"},
+	{"box of rows that share parts twice", 2, 2, "0 box 1 200 1000 1000; 0 box 1 200 1000 1000", "288102 0"},
 	{"empty box", 2, 2, "0 box 4 0 512 64", "1000 0"},
 	{"box of a peer's", 2, 2, "0 getbox 1 1 16 65536 65536", "1001000 0"},
 	{"box of a peer's twice", 2, 2, "0 getbox 1 1 16 65536 65536; 0 getbox 1 1 16 65536 65536", "1502000 0"},
