@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -26,28 +27,14 @@ type side struct {
 // align is what each part of a tensor begins at a multiple of.
 const align = 256
 
-// newJob plans moves, allocates what this rank has and gets, and fills what it
+// newJob allocates what this rank has and gets by a plan, and fills what it
 // has.
-func (s *site) newJob(moves []reshard.Move) (*job, error) {
-	plan, err := reshard.New(moves, reshard.Options{
-		MaxEntryBytes: int64(s.split), RanksPerNode: s.world.LocalSize(),
-		Split: reshard.Split(number(fans, s.fan)),
-	})
-	if err != nil {
-		return nil, err
-	}
-	for i := range plan.Entries {
-		plan.Entries[i].Transport = uint8(s.transport(&plan.Entries[i]))
-	}
+func (s *site) newJob(plan *reshard.Plan) (*job, error) {
 	j := &job{site: s, plan: plan}
-	for i := range moves {
-		t := &moves[i].Tensor
-		bytes := t.Dtype.Bytes()
-		for _, n := range t.Shape {
-			bytes *= n
-		}
-		j.bytes += bytes
+	for i := range plan.Moves {
+		j.bytes += plan.Moves[i].Tensor.Size()
 	}
+	var err error
 	if j.source, err = s.side(plan.SourceOffsets(s.world.Rank(), align)); err != nil {
 		return nil, err
 	}
@@ -57,33 +44,25 @@ func (s *site) newJob(moves []reshard.Move) (*job, error) {
 	return j, j.fill()
 }
 
-// transport is how an entry travels. By itself one goes straight from where it
-// lies to where it belongs if those can reach each other's memory; not in
-// sweeps, whose subject is what is staged.
-func (s *site) transport(e *reshard.Entry) ccrun.Transport {
-	if s.packing != "auto" {
-		return ccrun.Transport(number(transports, s.packing))
-	}
-	direct := len(e.Parts) < 2 && !s.checksum && s.options.sweep.name == ""
-	for _, rank := range e.Destinations {
-		direct = direct && rank/s.world.LocalSize() == e.Source/s.world.LocalSize()
-	}
-	switch {
-	case direct:
-		return ccrun.Direct
-	case s.world.Device() == "cpu":
-		return ccrun.Scattered
-	}
-	return ccrun.Packed
-}
-
 func (s *site) side(offsets []int64, bytes int64) (side, error) {
 	buffer, err := s.world.Alloc(bytes)
+	if errors.Is(err, ccrun.ErrNoMemory) {
+		err = fmt.Errorf("%w; %s", err, s.smaller())
+	}
 	return side{buffer, offsets}, err
+}
+
+// smaller is what to do where memory does not suffice.
+func (o *options) smaller() string {
+	if o.model != "" {
+		return fmt.Sprintf("try -scale %d, or --device sim:h100x2", 8*o.scale)
+	}
+	return "try a smaller -tensor, or --device sim:h100x2"
 }
 
 // close shows the digest of the targets and frees the buffers.
 func (j *job) close() error {
+	j.site.countWrong()
 	if err := j.digest(); err != nil {
 		return err
 	}
@@ -105,18 +84,7 @@ func (j *job) add(p *ccrun.Pipeline) error {
 		part = part[:0]
 		for i := range some {
 			e := &some[i]
-			part = append(part, ccrun.PipelineEntry{
-				Source: e.Source, Destinations: e.Destinations, Parts: e.Parts, Dtype: e.Dtype, RedOp: e.Red,
-				Transport: ccrun.Transport(e.Transport), Tensor: int(e.Tensor), Cell: int(e.Cell),
-				Planes: e.Planes, Rows: e.Rows, RowBytes: e.RowBytes,
-			})
-			reads, writes := e.Takes(rank)
-			if reads {
-				part[i].Src = j.source.place(e.Tensor, e.From)
-			}
-			if writes {
-				part[i].Dst = j.target.place(e.Tensor, e.To)
-			}
+			part = append(part, e.Pipeline(rank, j.source.place(e.Tensor), j.target.place(e.Tensor)))
 		}
 		if err := p.Add(part...); err != nil {
 			return err
@@ -125,9 +93,9 @@ func (j *job) add(p *ccrun.Pipeline) error {
 	return nil
 }
 
-// place is where a box of a tensor lies.
-func (s *side) place(tensor uint32, p reshard.Place) ccrun.Place {
-	return ccrun.Place{Buffer: s.buffer, Offset: s.offsets[tensor] + p.Offset, Row: p.Row, Plane: p.Plane}
+// place is where the rank's part of a tensor begins.
+func (s *side) place(tensor uint32) ccrun.Place {
+	return ccrun.Place{Buffer: s.buffer, Offset: s.offsets[tensor]}
 }
 
 // run moves everything in one way, as often as the flags say, and gives what

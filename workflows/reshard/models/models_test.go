@@ -74,12 +74,12 @@ func TestTensors(t *testing.T) {
 		split         Split
 		layer, expert int
 	}{
-		{"model.embed_tokens.weight=bf16[151936x2048]", Column, 0, -1},
-		{"model.layers.0.self_attn.q_norm.weight=bf16[128]", Replicated, 0, -1},
-		{"model.layers.47.self_attn.o_proj.weight=bf16[2048x4096]", Row, 47, -1},
-		{"model.layers.5.mlp.gate.weight=bf16[128x2048]", Replicated, 5, -1},
-		{"model.layers.9.mlp.experts.127.down_proj.weight=bf16[2048x768]", Row, 9, 127},
-		{"lm_head.weight=bf16[151936x2048]", Column, 47, -1},
+		{"model.embed_tokens.weight=151936x2048:bf16", Column, 0, -1},
+		{"model.layers.0.self_attn.q_norm.weight=128:bf16", Replicated, 0, -1},
+		{"model.layers.47.self_attn.o_proj.weight=2048x4096:bf16", Row, 47, -1},
+		{"model.layers.5.mlp.gate.weight=128x2048:bf16", Replicated, 5, -1},
+		{"model.layers.9.mlp.experts.127.down_proj.weight=2048x768:bf16", Row, 9, 127},
+		{"lm_head.weight=151936x2048:bf16", Column, 47, -1},
 	} {
 		i := slices.IndexFunc(m.Tensors, func(t Tensor) bool { return t.Tensor.String() == c.text })
 		if i < 0 {
@@ -233,14 +233,4 @@ func BenchmarkPlan(b *testing.B) {
 			b.ReportMetric(float64(len(p.Entries)), "entries")
 		})
 	}
-}
-
-// BenchmarkHash hashes the entries of one of those plans.
-func BenchmarkHash(b *testing.B) {
-	p := planOf(b, load(b, "qwen3-moe-30b"), "fsdp=16", "eptp=16")
-	sum := uint64(0)
-	for b.Loop() {
-		sum += p.Hash()
-	}
-	b.ReportMetric(float64(len(p.Entries)), "entries")
 }

@@ -27,8 +27,8 @@ type Entry struct {
 	Destinations []int
 	Parts        []int // whose sum, or the like, it is: ascending, the source among them; nil if the source has it whole
 	Dtype        ccrun.Dtype
-	Red          ccrun.RedOp // of parts
-	Transport    uint8
+	Red          ccrun.RedOp     // of parts
+	Transport    ccrun.Transport // New leaves it packed; set it as you like, on all ranks alike
 
 	Planes, Rows, RowBytes int64
 	From, To               Place
@@ -76,4 +76,29 @@ func (e *Entry) Bytes() int64 { return e.Planes * e.Rows * e.RowBytes }
 // source tensor, and whether it writes its part of the target tensor.
 func (e *Entry) Takes(rank int) (reads, writes bool) {
 	return e.Source == rank || slices.Contains(e.Parts, rank), slices.Contains(e.Destinations, rank)
+}
+
+// Pipeline is the entry as a rank gives it to a bucket pipeline. src is where
+// the rank's part of the source tensor begins, dst where that of the target
+// tensor does: their Row and Plane do not count. Where the rank reads or writes
+// nothing, the place is left out.
+func (e *Entry) Pipeline(rank int, src, dst ccrun.Place) ccrun.PipelineEntry {
+	p := ccrun.PipelineEntry{
+		Source: e.Source, Destinations: e.Destinations, Parts: e.Parts, Dtype: e.Dtype, RedOp: e.Red,
+		Transport: e.Transport, Tensor: int(e.Tensor), Cell: int(e.Cell),
+		Planes: e.Planes, Rows: e.Rows, RowBytes: e.RowBytes,
+	}
+	reads, writes := e.Takes(rank)
+	if reads {
+		p.Src = e.From.in(src)
+	}
+	if writes {
+		p.Dst = e.To.in(dst)
+	}
+	return p
+}
+
+// in is the place in a buffer that has the part from where part says.
+func (p *Place) in(part ccrun.Place) ccrun.Place {
+	return ccrun.Place{Buffer: part.Buffer, Offset: part.Offset + p.Offset, Row: p.Row, Plane: p.Plane}
 }

@@ -29,9 +29,9 @@ func Example() {
 	box, _ := target.Local(matrix.Shape, 3)
 	fmt.Println("rank 3 is to have", box.Size, "from", box.Start)
 	// Output:
-	// entry 0 (tensor 0 w=bf16[6x8], cell 0): broadcast rank 0 -> 2 4, 24 bytes (1x3x8) from 0+16+48 to 0+8+24
-	// entry 1 (tensor 0 w=bf16[6x8], cell 1): broadcast rank 0 -> 3 5, 24 bytes (1x3x8) from 8+16+48 to 0+8+24
-	// entry 2 (tensor 0 w=bf16[6x8], cell 2): broadcast rank 1 -> 2 4, 24 bytes (1x3x8) from 0+16+48 to 24+8+24
-	// entry 3 (tensor 0 w=bf16[6x8], cell 3): broadcast rank 1 -> 3 5, 24 bytes (1x3x8) from 8+16+48 to 24+8+24
+	// entry 0 (tensor 0 w=6x8:bf16, cell 0): broadcast rank 0 -> 2 4, 24 bytes (1x3x8) from 0+16+48 to 0+8+24
+	// entry 1 (tensor 0 w=6x8:bf16, cell 1): broadcast rank 0 -> 3 5, 24 bytes (1x3x8) from 8+16+48 to 0+8+24
+	// entry 2 (tensor 0 w=6x8:bf16, cell 2): broadcast rank 1 -> 2 4, 24 bytes (1x3x8) from 0+16+48 to 24+8+24
+	// entry 3 (tensor 0 w=6x8:bf16, cell 3): broadcast rank 1 -> 3 5, 24 bytes (1x3x8) from 8+16+48 to 24+8+24
 	// rank 3 is to have [6 4] from [0 4]
 }

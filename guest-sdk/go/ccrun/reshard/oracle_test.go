@@ -202,7 +202,7 @@ func checkEntry(p *reshard.Plan, i int) error {
 		return fmt.Errorf("destinations do not ascend")
 	case e.Parts != nil && (!ascending(e.Parts) || len(e.Parts) < 2 || !slices.Contains(e.Parts, e.Source)):
 		return fmt.Errorf("bad parts")
-	case e.Dtype != m.Tensor.Dtype || e.Transport != p.Options.Transport:
+	case e.Dtype != m.Tensor.Dtype || e.Transport != ccrun.Packed:
 		return fmt.Errorf("wrong type or transport")
 	}
 	if err := checkRoute(p, e, m); err != nil {
@@ -336,7 +336,7 @@ func randomCase(seed uint64) ([]reshard.Move, reshard.Options) {
 			moves = append(moves, moves[i/2]) // a pattern twice
 		}
 	}
-	options := reshard.Options{Split: reshard.Split(r.IntN(3)), Transport: uint8(r.IntN(3))}
+	options := reshard.Options{Split: reshard.Split(r.IntN(3))}
 	if r.IntN(2) == 0 {
 		options.RanksPerNode = 1 + r.IntN(9)
 	}

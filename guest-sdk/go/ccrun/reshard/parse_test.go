@@ -31,8 +31,8 @@ func TestParsers(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, placements) || got.String() != "S12,R,P(avg)" {
 		t.Errorf("placements: %v %v", got, err)
 	}
-	w, err := reshard.ParseTensor("model.w=bf16[3x5]")
-	if want := (reshard.Tensor{Name: "model.w", Dtype: ccrun.BF16, Shape: []int64{3, 5}}); err != nil || !reflect.DeepEqual(w, want) || w.String() != "model.w=bf16[3x5]" {
+	w, err := reshard.ParseTensor("model.w=3x5:bf16")
+	if want := (reshard.Tensor{Name: "model.w", Dtype: ccrun.BF16, Shape: []int64{3, 5}}); err != nil || !reflect.DeepEqual(w, want) || w.String() != "model.w=3x5:bf16" {
 		t.Errorf("tensor: %v %v", w, err)
 	}
 }
@@ -62,13 +62,14 @@ func TestParsersRefuse(t *testing.T) {
 		{"placements", "P(mean)", `"P(mean)" is none`},
 		{"layout", "2", "has no colon"},
 		{"layout", "2:R,R", "2 placements for 1 mesh dimensions"},
-		{"tensor", "f32", "write type and shape"},
-		{"tensor", "f32[2", "write type and shape"},
-		{"tensor", "f31[2]", `element type "f31" is none of u8 i32`},
-		{"tensor", "[2]", `element type "" is none`},
-		{"tensor", "f32[2x]", `bad dimension ""`},
-		{"tensor", "f32[-2]", `bad dimension "-2"`},
-		{"tensor", "f32[9223372036854775807]", "more than 2^63-1 bytes"},
+		{"tensor", "f32", "write shape and type, like 4096x4096:bf16"},
+		{"tensor", "f32[2]", "write shape and type"},
+		{"tensor", "2:f31", `element type "f31" is none of u8 i32`},
+		{"tensor", "2:f32:64", `element type "f32:64" is none`},
+		{"tensor", "2:", `element type "" is none`},
+		{"tensor", "2x:f32", `bad dimension ""`},
+		{"tensor", "-2:f32", `bad dimension "-2"`},
+		{"tensor", "9223372036854775807:f32", "more than 2^63-1 bytes"},
 	} {
 		if err := parseAs(c.kind, c.text); err == nil || !strings.Contains(err.Error(), c.message) {
 			t.Errorf("%s %q: got %v, want %s", c.kind, c.text, err, c.message)
@@ -114,7 +115,7 @@ func FuzzParseLayout(f *testing.F) {
 
 // FuzzParseTensor is the same for tensors.
 func FuzzParseTensor(f *testing.F) {
-	for _, seed := range []string{"bf16[3x5]", "w=f32[]", "u8[0x9223372036854775807]", "f64[1152921504606846975]", "a=b=i32[1]", "f32[[1]", "["} {
+	for _, seed := range []string{"3x5:bf16", "w=:f32", "0x9223372036854775807:u8", "1152921504606846975:f64", "a=b=1:i32", "1::f32", "=:"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -131,11 +132,11 @@ func FuzzParseTensor(f *testing.F) {
 // FuzzNew plans what it is given, or refuses it: it neither panics nor takes
 // for ever, and small plans carry every byte.
 func FuzzNew(f *testing.F) {
-	f.Add("2x3:S0,R", "4@2:S1", "f32[7x5]", int64(16), 2, uint8(1))
-	f.Add("2x2:P(sum),S0", "4:R", "bf16[9]", int64(0), 0, uint8(0))
-	f.Add("4:S0", "4:S1", "u8[0x4]", int64(1), 1, uint8(2))
-	f.Add("1:R", "1:R", "u8[4611686018427387904x2]", int64(1), 1, uint8(2))
-	f.Add("1:R", "2:S2", "f64[1000000x1000000x1000]", int64(1<<40), 1, uint8(2))
+	f.Add("2x3:S0,R", "4@2:S1", "7x5:f32", int64(16), 2, uint8(1))
+	f.Add("2x2:P(sum),S0", "4:R", "9:bf16", int64(0), 0, uint8(0))
+	f.Add("4:S0", "4:S1", "0x4:u8", int64(1), 1, uint8(2))
+	f.Add("1:R", "1:R", "4611686018427387904x2:u8", int64(1), 1, uint8(2))
+	f.Add("1:R", "2:S2", "1000000x1000000x1000:f64", int64(1<<40), 1, uint8(2))
 	f.Fuzz(func(t *testing.T, source, target, shape string, most int64, nodes int, split uint8) {
 		s, err1 := reshard.ParseLayout(source)
 		d, err2 := reshard.ParseLayout(target)

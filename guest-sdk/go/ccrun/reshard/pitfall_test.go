@@ -40,14 +40,14 @@ func TestNonDivisibleDimension(t *testing.T) {
 		{"3:S0", "4:S0"}, {"4:S0", "3:S0"}, {"3:S0", "4@3:S0"}, {"3x4:S0,S0", "5:S0"}, {"7:S0", "1@7:R"}, {"3:S0", "4:S1"},
 	} {
 		t.Run(c.source+" to "+c.target, func(t *testing.T) {
-			p := mustPlan(t, move(t, "u8[1000x3]", c.source, c.target), reshard.Options{})
+			p := mustPlan(t, move(t, "1000x3:u8", c.source, c.target), reshard.Options{})
 			verify(t, p)
 			if s := p.Summary(); s.Cut != 3000 {
 				t.Errorf("the cells have %d bytes, want all 3000", s.Cut)
 			}
 		})
 	}
-	p := mustPlan(t, move(t, "u8[1000]", "3:S0", "4:S0"), reshard.Options{})
+	p := mustPlan(t, move(t, "1000:u8", "3:S0", "4:S0"), reshard.Options{})
 	var rows []int64
 	for i := range p.Entries {
 		rows = append(rows, p.Entries[i].Bytes())
@@ -62,12 +62,12 @@ func TestNonDivisibleDimension(t *testing.T) {
 // nothing.
 func TestMoreRanksThanElements(t *testing.T) {
 	for _, c := range []struct{ shape, source, target string }{
-		{"f32[5]", "4:S0", "6:S0"}, // 2 2 1 0 to 1 1 1 1 1 0
-		{"f32[3x2]", "8:S0", "2x3:S1,S0"},
-		{"f32[1]", "6x5x2:S0,S0,S0", "5:R"},
-		{"f32[0x4]", "2:S0", "2:S1"},
-		{"f32[]", "2:R", "3@1:R"},
-		{"f32[]", "2x2:P(sum),R", "3@1:R"},
+		{"5:f32", "4:S0", "6:S0"}, // 2 2 1 0 to 1 1 1 1 1 0
+		{"3x2:f32", "8:S0", "2x3:S1,S0"},
+		{"1:f32", "6x5x2:S0,S0,S0", "5:R"},
+		{"0x4:f32", "2:S0", "2:S1"},
+		{":f32", "2:R", "3@1:R"},
+		{":f32", "2x2:P(sum),R", "3@1:R"},
 	} {
 		p := mustPlan(t, move(t, c.shape, c.source, c.target), reshard.Options{})
 		verify(t, p)
@@ -79,7 +79,7 @@ func TestMoreRanksThanElements(t *testing.T) {
 func TestRoutesOf128RanksInThreeDimensions(t *testing.T) {
 	const columns = 3
 	for _, ranks := range []int{64, 128, 256, 1000} {
-		shape := fmt.Sprintf("u8[2x2x%d]", columns*ranks)
+		shape := fmt.Sprintf("2x2x%d:u8", columns*ranks)
 		p := mustPlan(t, move(t, shape, fmt.Sprintf("%d:S2", ranks), fmt.Sprintf("%d@%d:S2", ranks, ranks)), reshard.Options{})
 		if len(p.Entries) != ranks {
 			t.Fatalf("%d entries for %d ranks, want one each", len(p.Entries), ranks)
@@ -91,14 +91,14 @@ func TestRoutesOf128RanksInThreeDimensions(t *testing.T) {
 		}
 	}
 	for _, target := range []string{"128@128:S2", "128@64:S2", "2x8x8@128:S0,S1,S2", "2x2x32@100:S1,S0,S2", "1@128:R"} {
-		verify(t, mustPlan(t, move(t, "u8[2x8x1000]", "128:S2", target), reshard.Options{}))
-		verify(t, mustPlan(t, move(t, "u8[2x8x1000]", "2x4x16:S0,S1,S2", target), reshard.Options{}))
+		verify(t, mustPlan(t, move(t, "2x8x1000:u8", "128:S2", target), reshard.Options{}))
+		verify(t, mustPlan(t, move(t, "2x8x1000:u8", "2x4x16:S0,S1,S2", target), reshard.Options{}))
 	}
 }
 
 func TestPartialTargetRefused(t *testing.T) {
 	for _, target := range []string{"4:P(sum)", "2x2:S0,P(max)", "1:P(sum)"} {
-		_, err := reshard.New(move(t, "f32[4x4]", "4:S0", target), reshard.Options{})
+		_, err := reshard.New(move(t, "4x4:f32", "4:S0", target), reshard.Options{})
 		if err == nil || !strings.Contains(err.Error(), "is partial; a target holds whole values, so use R or S there") {
 			t.Errorf("target %s: %v", target, err)
 		}
@@ -118,7 +118,7 @@ func TestPartsAreAddedOnce(t *testing.T) {
 		{"2x2x2:P(sum),R,P(sum)", "1@2:R", []int{2, 3, 6, 7}},
 		{"2x2:P(sum),P(sum)", "2@8:R", []int{0, 1, 2, 3}},
 	} {
-		p := mustPlan(t, move(t, "f32[3]", c.source, c.target), reshard.Options{})
+		p := mustPlan(t, move(t, "3:f32", c.source, c.target), reshard.Options{})
 		verify(t, p)
 		if len(p.Entries) != 1 || !slices.Equal(p.Entries[0].Parts, c.parts) {
 			t.Errorf("%s to %s: parts of %d entries %v, want %v", c.source, c.target, len(p.Entries), p.Entries[0].Parts, c.parts)
@@ -142,7 +142,7 @@ func TestLoadIsSpread(t *testing.T) {
 		{"8:P(sum)", "8@8:S0", reshard.Options{}, 8},
 		{"2x4:P(sum),R", "8@8:S0", reshard.Options{}, 8},
 	} {
-		p := mustPlan(t, move(t, "f32[64x64]", c.source, c.target), c.options)
+		p := mustPlan(t, move(t, "64x64:f32", c.source, c.target), c.options)
 		verify(t, p)
 		sent := make(map[int]int64)
 		for i := range p.Entries {
@@ -159,7 +159,7 @@ func TestLoadIsSpread(t *testing.T) {
 // TestNearSources: within a node if a rank there has it, and from elsewhere
 // once for all nodes that have not, once for each, or once for each rank.
 func TestNearSources(t *testing.T) {
-	moves := move(t, "f32[64]", "2@0,4:R", "10@2:R") // nodes 0 1 2 3, 4 5 6 7, 8 9 10 11
+	moves := move(t, "64:f32", "2@0,4:R", "10@2:R") // nodes 0 1 2 3, 4 5 6 7, 8 9 10 11
 	for _, c := range []struct {
 		split reshard.Split
 		want  string
@@ -188,7 +188,7 @@ func TestWhoAddsUp(t *testing.T) {
 	for _, m := range []struct{ source, target string }{
 		{"3@1,4,8:P(sum)", "2@3,4:R"}, {"3@1,4,8:P(sum)", "1@5:R"}, {"3@1,4,8:P(sum)", "1@1:R"}, {"3@1,4,8:P(sum)", "1@12:R"}, {"2@1,2:P(sum)", "1@12:R"},
 	} {
-		moves = append(moves, move(t, "f32[1]", m.source, m.target)...)
+		moves = append(moves, move(t, "1:f32", m.source, m.target)...)
 	}
 	p := mustPlan(t, moves, reshard.Options{RanksPerNode: 4})
 	verify(t, p)
@@ -204,21 +204,21 @@ func TestWhoAddsUp(t *testing.T) {
 // TestPatternsAreToldApart: what a plan knows of a tensor it does not take for
 // one that differs in one thing only.
 func TestPatternsAreToldApart(t *testing.T) {
-	alone := move(t, "f32[4x4]", "2x2:S0,P(sum)", "2x2:S0,R")
+	alone := move(t, "4x4:f32", "2x2:S0,P(sum)", "2x2:S0,R")
 	var all []reshard.Move
 	for _, m := range []struct{ shape, source, target string }{
-		{"f32[4x4]", "2x2:S0,P(sum)", "2x2:S0,R"},
-		{"f64[4x4]", "2x2:S0,P(sum)", "2x2:S0,R"},
-		{"f32[4x6]", "2x2:S0,P(sum)", "2x2:S0,R"},
-		{"f32[4x4x1]", "2x2:S0,P(sum)", "2x2:S0,R"},
-		{"f32[4x4]", "2x2:S1,P(sum)", "2x2:S0,R"},
-		{"f32[4x4]", "2x2:S0,R", "2x2:S0,R"},
-		{"f32[4x4]", "2x2@1:S0,P(sum)", "2x2:S0,R"},
-		{"f32[4x4]", "2x2@3,2,1,0:S0,P(sum)", "2x2:S0,R"},
-		{"f32[4x4]", "1x4:S0,P(sum)", "2x2:S0,R"},
-		{"f32[4x4]", "2x2:S0,P(sum)", "2x2:R,S0"},
-		{"f32[4x4]", "2x2:S0,P(sum)", "4:S0"},
-		{"f32[4x4]", "2x2:S0,P(max)", "2x2:S0,R"},
+		{"4x4:f32", "2x2:S0,P(sum)", "2x2:S0,R"},
+		{"4x4:f64", "2x2:S0,P(sum)", "2x2:S0,R"},
+		{"4x6:f32", "2x2:S0,P(sum)", "2x2:S0,R"},
+		{"4x4x1:f32", "2x2:S0,P(sum)", "2x2:S0,R"},
+		{"4x4:f32", "2x2:S1,P(sum)", "2x2:S0,R"},
+		{"4x4:f32", "2x2:S0,R", "2x2:S0,R"},
+		{"4x4:f32", "2x2@1:S0,P(sum)", "2x2:S0,R"},
+		{"4x4:f32", "2x2@3,2,1,0:S0,P(sum)", "2x2:S0,R"},
+		{"4x4:f32", "1x4:S0,P(sum)", "2x2:S0,R"},
+		{"4x4:f32", "2x2:S0,P(sum)", "2x2:R,S0"},
+		{"4x4:f32", "2x2:S0,P(sum)", "4:S0"},
+		{"4x4:f32", "2x2:S0,P(max)", "2x2:S0,R"},
 	} {
 		all = append(all, alone[0])
 		all = append(all, move(t, m.shape, m.source, m.target)...)
@@ -234,7 +234,7 @@ func TestPatternsAreToldApart(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	good := move(t, "f32[4x4]", "4:S0", "4:R")[0]
+	good := move(t, "4x4:f32", "4:S0", "4:R")[0]
 	for _, c := range []struct {
 		change  func(m *reshard.Move, o *reshard.Options)
 		message string
@@ -271,8 +271,8 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("got %v, want %s", err, c.message)
 		}
 	}
-	big := move(t, "u8[1048576]", "1:R", "1@1:R")[0]
-	if _, err := reshard.New(slices.Repeat([]reshard.Move{big}, 17), reshard.Options{MaxEntryBytes: 1}); err == nil || !strings.Contains(err.Error(), "up to tensor 16 (u8[1048576]); raise MaxEntryBytes") {
+	big := move(t, "1048576:u8", "1:R", "1@1:R")[0]
+	if _, err := reshard.New(slices.Repeat([]reshard.Move{big}, 17), reshard.Options{MaxEntryBytes: 1}); err == nil || !strings.Contains(err.Error(), "up to tensor 16 (1048576:u8); raise MaxEntryBytes") {
 		t.Errorf("too many entries in all: %v", err)
 	}
 }

@@ -68,7 +68,7 @@ func (b *builder) appendEntries(entries []Entry, tensor uint32, m *Move, p *patt
 				source := b.pick(t, piece.bytes())
 				entries = append(entries, Entry{
 					Tensor: tensor, Cell: number, Source: source.rank, Destinations: t.destinations, Parts: source.parts,
-					Dtype: m.Tensor.Dtype, Transport: b.options.Transport,
+					Dtype:  m.Tensor.Dtype,
 					Planes: piece.planes, Rows: piece.rows, RowBytes: piece.rowBytes, From: piece.from, To: piece.to,
 				})
 				if source.parts != nil {

@@ -6,13 +6,13 @@
 // Say with a [Layout] which part of a tensor each rank of a [Mesh] holds, with
 // a [Move] from which layout to which a tensor goes, and give all moves to
 // [New]. Every rank makes the plan of all ranks, from the same arguments, and
-// so they all get the same entries in the same order: [Plan.Hash] is a number
-// to compare, [Plan.Describe] a line to show where two plans differ. What a
-// rank has to allocate is [Layout.Local] of each tensor, or [Plan.SourceOffsets]
+// so they all get the same entries in the same order; [Plan.Describe] shows one
+// in a line. What a rank has to allocate is [Layout.Local] of each tensor, or [Plan.SourceOffsets]
 // and [Plan.TargetOffsets] for one buffer that holds all of them.
 //
 // The package computes with numbers and nothing else: it neither sends nor
-// allocates. An [Entry] has what a bucket pipeline takes.
+// allocates. [Entry.Pipeline] is an entry as a bucket pipeline takes it, which
+// compares the entries of all ranks before it moves anything.
 //
 // # Cells
 //
@@ -66,7 +66,6 @@ type Options struct {
 	MaxEntryBytes int64 // cells are cut into entries of at most so many bytes, or one element; 0 for no limit
 	RanksPerNode  int   // ranks 0 to RanksPerNode-1 are on one node, and so on; 0 for all on one
 	Split         Split
-	Transport     uint8 // of all entries, passed on: the ABI's enumeration transport
 }
 
 // Plan is the entries that carry moves out, sorted by tensor, cell, source and

@@ -27,6 +27,15 @@ func (t *Tensor) Bytes(l Layout, rank int) int64 {
 	return box.Elements() * t.Dtype.Bytes()
 }
 
+// Size is how many bytes the whole tensor has.
+func (t *Tensor) Size() int64 {
+	bytes := t.Dtype.Bytes()
+	for _, n := range t.Shape {
+		bytes *= n
+	}
+	return bytes
+}
+
 // check says what is wrong with a tensor, nil if nothing is.
 func (t *Tensor) check() error {
 	if int(t.Dtype) >= len(dtypes) {
@@ -64,17 +73,16 @@ func ParseDtype(text string) (ccrun.Dtype, error) {
 	return ccrun.Dtype(i), nil
 }
 
-// ParseTensor reads the text form of a tensor, "bf16[24576x24576]" without a
-// name or "w=bf16[24576x24576]" with one; "f32[]" has no dimensions.
+// ParseTensor reads the text form of a tensor, shape and type: "4096x4096:bf16"
+// without a name or "w=4096x4096:bf16" with one; ":f32" is a single element.
 func ParseTensor(text string) (Tensor, error) {
 	name, kind, named := strings.Cut(text, "=")
 	if !named {
 		name, kind = "", text
 	}
-	dtype, rest, open := strings.Cut(kind, "[")
-	shape, closed := strings.CutSuffix(rest, "]")
-	if !open || !closed {
-		return Tensor{}, fmt.Errorf("tensor %q: write type and shape, like bf16[4096x4096]", text)
+	shape, dtype, typed := strings.Cut(kind, ":")
+	if !typed {
+		return Tensor{}, fmt.Errorf("tensor %q: write shape and type, like 4096x4096:bf16", text)
 	}
 	t := Tensor{Name: name}
 	var err error
@@ -111,5 +119,5 @@ func (t Tensor) String() string {
 	if t.Name != "" {
 		name = t.Name + "="
 	}
-	return name + dtype + "[" + strings.Join(sizes, "x") + "]"
+	return name + strings.Join(sizes, "x") + ":" + dtype
 }

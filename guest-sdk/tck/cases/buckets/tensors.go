@@ -100,19 +100,17 @@ func offsets(own *draw, moves []reshard.Move, rank int, side func(*reshard.Move)
 	return starts, bytes + int64(own.n(50))
 }
 
-// entry is an entry of the plan as a pipeline takes it.
+// entry is an entry of the plan as a pipeline takes it. A place that does not
+// count is nonsense.
 func (t *tensors) entry(e *reshard.Entry) ccrun.PipelineEntry {
+	p := e.Pipeline(t.rank, ccrun.Place{Offset: t.sourceOffsets[e.Tensor]}, ccrun.Place{Offset: t.targetOffsets[e.Tensor]})
 	nowhere := ccrun.Place{Offset: -1, Row: 1 << 50}
-	p := ccrun.PipelineEntry{
-		Source: e.Source, Destinations: e.Destinations, Parts: e.Parts, Dtype: e.Dtype, RedOp: e.Red,
-		Tensor: int(e.Tensor), Cell: int(e.Cell), Planes: e.Planes, Rows: e.Rows, RowBytes: e.RowBytes, Src: nowhere, Dst: nowhere,
-	}
 	reads, writes := e.Takes(t.rank)
-	if reads {
-		p.Src = ccrun.Place{Offset: t.sourceOffsets[e.Tensor] + e.From.Offset, Row: e.From.Row, Plane: e.From.Plane}
+	if !reads {
+		p.Src = nowhere
 	}
-	if writes {
-		p.Dst = ccrun.Place{Offset: t.targetOffsets[e.Tensor] + e.To.Offset, Row: e.To.Row, Plane: e.To.Plane}
+	if !writes {
+		p.Dst = nowhere
 	}
 	return p
 }
