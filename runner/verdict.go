@@ -62,11 +62,14 @@ func (s *rankState) waitsFor() []int {
 }
 
 // needsPeer reports whether another rank must act: a wait for a stream or an
-// event ends by what the stream waits for.
+// event ends by what the stream waits for, and one for whatever comes first by
+// others perhaps.
 func needsPeer(w flight.Wait) bool {
 	switch op.Kind(w.Kind) {
 	case op.SyncStream, op.SyncEvent, op.EventWait:
 		return false
+	case op.SyncAny:
+		return w.Peer >= 0 && w.Name != flight.OrOthers
 	default:
 		return w.Peer >= 0
 	}
@@ -109,8 +112,11 @@ func describeAny(w flight.Wait) string {
 	if w.Peer < 0 {
 		return "any_sync: wait for any of its events"
 	}
-	return fmt.Sprintf("any_sync: wait for rank %d to raise signal slot %d to %d (it is %d), or for another of its signals and events",
-		w.Peer, w.Slot, w.Value, w.Seen)
+	others := ""
+	if w.Name == flight.OrOthers {
+		others = ", or for another of its signals and events"
+	}
+	return fmt.Sprintf("any_sync: wait for rank %d to raise signal slot %d to %d (it is %d)%s", w.Peer, w.Slot, w.Value, w.Seen, others)
 }
 
 // describeCall says which collective a rank waits in. One that is not recorded

@@ -118,6 +118,21 @@ type Point struct {
 	Value uint64
 }
 
+// FirstSignal is the first point that is no event, nil if there is none. It is
+// alone if all points are signals of its peer: then nobody else can end a wait
+// for them.
+func FirstSignal(points []Point) (first *Point, alone bool) {
+	alone = true
+	for i := range points {
+		p := &points[i]
+		if p.Event == nil && first == nil {
+			first = p
+		}
+		alone = alone && p.Event == nil && p.Peer == first.Peer
+	}
+	return first, alone
+}
+
 // Forever is the timeout of a wait that only Abort or the operation timeout of
 // the run ends.
 const Forever time.Duration = -1

@@ -19,9 +19,13 @@ type Wait struct {
 	Value   uint64 // the value waited for; of a call its op.CollectiveOp
 	Seen    uint64 // the value when the waiter last looked
 	Since   int64  // when the wait began
-	Name    string // share name or a call's algorithm, at most 63 bytes kept
+	Name    string // share name or a call's algorithm, at most 63 bytes kept; OrOthers
 	Limited bool   // the wait has a deadline of the guest's own and ends by itself
 }
+
+// OrOthers is the name of a wait that other things may end than Peer, which then
+// need not act.
+const OrOthers = "or others"
 
 // State is the phase of a rank's life.
 type State uint32

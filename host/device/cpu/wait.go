@@ -63,6 +63,7 @@ type guestWait struct {
 	deadline int64
 	limited  bool  // the deadline is the guest's own
 	brief    bool  // a few pauses only: the guest has more to do
+	others   bool  // than the peer may end it
 	glance   bool  // no pause at all: the guest waits for other streams too
 	now      int64 // of a glance, 0 if nobody has looked at the clock
 }
@@ -203,8 +204,12 @@ func (w *waiting) publish(seen uint64, now int64) {
 		if w.shows != nil {
 			seen = w.shows.value.Load()
 		}
+		name := ""
+		if g.others {
+			name = flight.OrOthers
+		}
 		r.BeginWait(0, flight.Wait{
-			Kind: uint8(g.kind), Peer: g.peer, Slot: g.slot, Value: g.value, Seen: seen, Since: now, Limited: g.limited,
+			Kind: uint8(g.kind), Peer: g.peer, Slot: g.slot, Value: g.value, Seen: seen, Since: now, Name: name, Limited: g.limited,
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"errors"
 	"time"
 
 	"github.com/ccrun/ccrun/host/device"
@@ -63,15 +64,20 @@ func (d *Device) acceptPoint(p *device.Point) error {
 	return d.checkPad(p.Peer, p.Slot)
 }
 
-// reached is the first point that has been, -1 if none has.
+// reached is the first point that has been, and not by an abort; -1 if none has.
 func (d *Device) reached(points []device.Point) int {
 	for i := range points {
 		p := &points[i]
-		if p.Event == nil && d.own.pad(p.Peer, p.Slot).value.Load() >= p.Value || p.Event != nil && p.Event.(*event).Recorded() {
+		if p.Event == nil && d.own.pad(p.Peer, p.Slot).value.Load() >= p.Value || p.Event != nil && p.Event.(*event).reached() {
 			return i
 		}
 	}
 	return -1
+}
+
+// reached reports whether the event is complete, and not by an abort.
+func (e *event) reached() bool {
+	return e.Recorded() && (e.device.abortError() == nil || !errors.Is(e.failure(), device.ErrAborted))
 }
 
 // begin finds out which streams have to move.
@@ -80,13 +86,13 @@ func (a *anyWait) begin(d *Device, points []device.Point, timeout time.Duration)
 	a.waiting = waiting{device: d, bell: &d.own.header().bell, guest: g, limit: never}
 	a.glance = guestWait{kind: op.SyncAny, peer: -1, glance: true}
 	a.count, a.counted = 0, false
+	if p, alone := device.FirstSignal(points); p != nil {
+		a.guest.peer, a.guest.slot, a.guest.value, a.guest.others = p.Peer, p.Slot, p.Value, !alone
+		a.shows = d.own.pad(p.Peer, p.Slot)
+	}
 	for i := range points {
 		p := &points[i]
 		if p.Event == nil {
-			if a.shows == nil {
-				a.guest.peer, a.guest.slot, a.guest.value = p.Peer, p.Slot, p.Value
-				a.shows = d.own.pad(p.Peer, p.Slot)
-			}
 			continue
 		}
 		s, target := p.Event.(*event).last()
@@ -109,31 +115,26 @@ func (a *anyWait) wait(points []device.Point) (int, error) {
 			a.enlist(points, 1)
 		}
 		seen := a.bell.value.Load()
-		if err := a.device.abortError(); err != nil {
-			return -1, err
-		}
-		if a.goRound() {
+		err := a.device.abortError()
+		if err == nil && a.goRound() {
 			a.rounds, a.since = 0, 0
 		}
 		if i := a.device.reached(points); i >= 0 {
-			return i, a.ended(&points[i])
+			return i, nil // what came before an abort counts
+		}
+		if err != nil {
+			return -1, err
 		}
 		if a.parked {
 			a.settle(seen)
 		}
 		if err := a.once(seen); err != nil {
+			if i := a.device.reached(points); i >= 0 {
+				return i, nil // it came since
+			}
 			return -1, err
 		}
 	}
-}
-
-// ended is the abort that has ended the stream of a point.
-func (a *anyWait) ended(p *device.Point) error {
-	err := a.device.abortError()
-	if err == nil || p.Event == nil || p.Event.(*event).failure() == nil {
-		return nil
-	}
-	return err
 }
 
 // goRound carries the streams on, until one is where it should be, and reports

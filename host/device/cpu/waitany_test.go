@@ -128,7 +128,7 @@ func TestAnyLanes(t *testing.T) {
 	}
 	until(t, "the lanes", func() bool { first = log.Lanes(); return waits(first) })
 	for i, want := range []flight.Wait{
-		{Kind: uint8(op.SyncAny), Slot: 3, Value: 7, Seen: 6}, {Kind: uint8(op.Recv), Slot: 5}, {Kind: uint8(op.Wait), Slot: 9, Value: 42},
+		{Kind: uint8(op.SyncAny), Slot: 3, Value: 7, Seen: 6, Name: flight.OrOthers}, {Kind: uint8(op.Recv), Slot: 5}, {Kind: uint8(op.Wait), Slot: 9, Value: 42},
 	} {
 		got := first[i].Wait
 		got.Since = 0

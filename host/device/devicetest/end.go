@@ -14,6 +14,8 @@ import (
 var endCases = []testCase{
 	{"end/operation timeout", endOpTimeout},
 	{"end/abort", endAbort},
+	{"end/abort behind a point", endAbortBehind},
+	{"end/abort of an event's stream", endAbortEvent},
 	{"end/close", endClose},
 	{"end/close while streams wait", endCloseBusy},
 	{"end/peer closed", endPeerClosed},
@@ -104,6 +106,56 @@ func endAbort(t *testing.T, open Open) {
 			r.Abort(errors.New("another")) // the first counts
 			r.is(r.Barrier(device.Forever), cause)
 		})
+	}
+}
+
+// endAbortBehind aborts a rank that sleeps at once after what it sleeps for has
+// come: it came first.
+func endAbortBehind(t *testing.T, open Open) {
+	for range 5 {
+		w := newWorld(t, open, 2)
+		r, peer := w.ranks[0], w.ranks[1]
+		s, e := r.stream(), r.event()
+		r.submit(s, wait(1, 0, 1), record(e))
+		type ending struct {
+			found int
+			err   error
+		}
+		ended := make(chan ending)
+		go func() {
+			i, err := r.WaitAny([]device.Point{{Event: e}, raised(1, 3, 1)}, device.Forever)
+			ended <- ending{i, err}
+		}()
+		tell := peer.stream()
+		peer.misses() // takes a moment
+		peer.submit(tell, signal(0, 3, 1))
+		peer.sync(tell)
+		r.Abort(errors.New("the reason"))
+		if got := <-ended; got.found != 1 || got.err != nil {
+			t.Errorf("point %d, error %v, though the signal has come", got.found, got.err)
+		}
+	}
+}
+
+// endAbortEvent waits for an event that an abort has ended already.
+func endAbortEvent(t *testing.T, open Open) {
+	w := newWorld(t, open, 2)
+	r, peer := w.ranks[0], w.ranks[1]
+	s, e, tell, cause := r.stream(), r.event(), peer.stream(), errors.New("the reason")
+	peer.submit(tell, signal(0, 3, 1))
+	peer.sync(tell)
+	r.submit(s, wait(1, 0, 1), record(e))
+	r.Abort(cause)
+	r.is(s.Sync(device.Forever), cause)
+	for _, timeout := range []time.Duration{0, device.Forever} {
+		i, err := r.WaitAny([]device.Point{{Event: e}}, timeout)
+		if i != -1 || !errors.Is(err, cause) {
+			t.Errorf("point %d, error %v", i, err)
+		}
+		i, err = r.WaitAny([]device.Point{{Event: e}, raised(1, 3, 1)}, timeout)
+		if i != 1 || err != nil {
+			t.Errorf("point %d, error %v, though the signal has come", i, err)
+		}
 	}
 }
 

@@ -226,6 +226,10 @@ var deadlocks = []struct {
 		_, err := r.WaitAny([]device.Point{{Event: e}, {Peer: 2, Slot: 8, Value: 3}}, device.Forever)
 		return err
 	}, 0, op.SyncAny, 2},
+	{"any of a peer", func(r *rank) error {
+		_, err := r.WaitAny([]device.Point{{Peer: 2, Slot: 8, Value: 3}, {Peer: 2, Slot: 9, Value: 1}}, device.Forever)
+		return err
+	}, 0, op.SyncAny, 2},
 	{"any event", func(r *rank) error {
 		s, e := r.stream(), r.event()
 		r.submit(s, wait(1, 0, 1), op.Op{Kind: op.EventRecord, Event: e})
@@ -285,6 +289,9 @@ func TestDeadlock(t *testing.T) {
 			}
 			if l := lanes[c.lane]; l.State != flight.LaneWaiting || op.Kind(l.Wait.Kind) != c.kind || l.Wait.Peer != c.peer {
 				t.Errorf("lane %d is %+v, want %v of rank %d", c.lane, l, c.kind, c.peer)
+			}
+			if others := lanes[c.lane].Wait.Name == flight.OrOthers; others != (c.name == "any") {
+				t.Errorf("lane %d names others: %v", c.lane, others)
 			}
 		})
 	}

@@ -72,13 +72,3 @@ func (d *Device) reached(points []device.Point) int {
 	}
 	return -1
 }
-
-// firstSignal is the first point that is no event, nil if there is none.
-func firstSignal(points []device.Point) *device.Point {
-	for i := range points {
-		if points[i].Event == nil {
-			return &points[i]
-		}
-	}
-	return nil
-}

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"github.com/ccrun/ccrun/host/device"
 	"github.com/ccrun/ccrun/host/flight"
 	"github.com/ccrun/ccrun/host/op"
 )
@@ -40,8 +41,11 @@ func (d *Device) guestWaits() flight.Wait {
 	case w.kind == op.Barrier:
 		out.Peer, out.Seen = c.laggard(w.target)
 	case w.kind == op.SyncAny:
-		if p := firstSignal(w.points); p != nil {
+		if p, alone := device.FirstSignal(w.points); p != nil {
 			out.Peer, out.Slot, out.Value, out.Seen = p.Peer, p.Slot, p.Value, d.slot(p.Peer, p.Slot).value
+			if !alone {
+				out.Name = flight.OrOthers
+			}
 		}
 	case w.joined != nil:
 		out.Peer, out.Name = w.joined.missing(), "communicator "+w.joined.name
