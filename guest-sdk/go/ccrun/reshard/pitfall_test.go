@@ -276,3 +276,16 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("too many entries in all: %v", err)
 	}
 }
+
+// TestSumsHoldWhatIsPlanned: whatever New takes, counts of bytes do not wrap.
+func TestSumsHoldWhatIsPlanned(t *testing.T) {
+	const shape = "576460752303423488:u8" // 2^59 bytes
+	p := mustPlan(t, slices.Repeat(move(t, shape, "1:R", "1@1:R"), 4), reshard.Options{})
+	if s := p.Summary(); s.Wire != 1<<61 || s.Cut != 1<<61 {
+		t.Errorf("%+v", s)
+	}
+	_, err := reshard.New(slices.Repeat(move(t, shape, "1:R", "2@1:R"), 4), reshard.Options{})
+	if want := "more than 2^62 bytes up to tensor 2 (" + shape + "), on all ranks that have it or get it"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}

@@ -10,6 +10,19 @@ import (
 // guest has no memory for them.
 const entriesMax = 1 << 24
 
+// bytesMax is how many bytes the tensors of a plan may have, counted on each rank
+// that may have or get one: sums of sizes stay below it whatever is planned.
+const bytesMax = int64(1) << 62
+
+// bytesMost bounds what a move adds to such sums, or is more than room.
+func (m *Move) bytesMost(room int64) int64 {
+	ranks := int64(m.Source.Mesh.Size() + m.Target.Mesh.Size())
+	if size := m.Tensor.Size(); size <= room/ranks {
+		return size * ranks
+	}
+	return room + 1
+}
+
 // New plans moves. All ranks call it with the same arguments and get the same
 // plan.
 func New(moves []Move, options Options) (*Plan, error) {
@@ -17,11 +30,14 @@ func New(moves []Move, options Options) (*Plan, error) {
 		return nil, err
 	}
 	b := builder{options: options, patterns: make(map[string]*pattern)}
-	patterns, total, ranks := make([]*pattern, len(moves)), 0, 0
+	patterns, total, ranks, room := make([]*pattern, len(moves)), 0, 0, bytesMax
 	for i := range moves {
 		p, err := b.pattern(&moves[i])
 		if err != nil {
 			return nil, fmt.Errorf("tensor %d (%s): %w", i, moves[i].Tensor, err)
+		}
+		if room -= moves[i].bytesMost(room); room < 0 {
+			return nil, fmt.Errorf("more than 2^62 bytes up to tensor %d (%s), on all ranks that have it or get it; plan smaller tensors, or fewer at a time", i, moves[i].Tensor)
 		}
 		patterns[i], total, ranks = p, total+p.entries, max(ranks, p.ranks)
 		if total > entriesMax {
