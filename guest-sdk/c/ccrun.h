@@ -706,7 +706,7 @@ CCRUN_IMPORT("copy_box")
 ccrun_errno_t ccrun_copy_box(uint64_t stream, const ccrun_box_t *box);
 
 /* Makes a bucket pipeline, which all ranks of the world make alike; budgets and buffers are the rank's own.
- * Returns ok, fault, invalid, limit, unsupported. */
+ * Returns ok, fault, invalid, limit. */
 CCRUN_IMPORT("pipeline_create")
 ccrun_errno_t ccrun_pipeline_create(const ccrun_pipeline_t *params, uint64_t *pipeline);
 
@@ -755,8 +755,8 @@ ccrun_errno_t ccrun_pipeline_poll(uint64_t pipeline, ccrun_pipeline_status_t *st
 CCRUN_IMPORT("pipeline_wait")
 ccrun_errno_t ccrun_pipeline_wait(uint64_t pipeline, int64_t timeout, ccrun_pipeline_status_t *status);
 
-/* Under the scripted policy, lets the rank admit the buckets before place limit of the order, and no others; a limit never goes back.
- * Returns ok, bad_handle, stale, invalid. */
+/* Under the scripted policy, lets the rank admit the buckets before place limit of the order, and no others; a limit never goes back. It fails as pipeline_wait does.
+ * Returns ok, bad_handle, stale, invalid, no_memory, failed, mismatch. */
 CCRUN_IMPORT("pipeline_admit")
 ccrun_errno_t ccrun_pipeline_admit(uint64_t pipeline, uint32_t limit);
 

@@ -20,7 +20,7 @@ var pipelineRows = []Row{
 			{Name: "params", Val: I32, Role: InStruct, Type: "pipeline", Bytes: 80},
 			{Name: "pipeline", Val: I32, Role: Out, Type: "u64", Bytes: 8},
 		},
-		Errnos:  []Errno{Invalid, Limit, Unsupported},
+		Errnos:  []Errno{Invalid, Limit},
 		Devices: "cpu sim",
 	},
 	{
@@ -123,12 +123,12 @@ var pipelineRows = []Row{
 	},
 	{
 		Name: "pipeline_admit", Since: 3, Family: "pipelines",
-		Doc: "Under the scripted policy, lets the rank admit the buckets before place limit of the order, and no others; a limit never goes back.",
+		Doc: "Under the scripted policy, lets the rank admit the buckets before place limit of the order, and no others; a limit never goes back. It fails as pipeline_wait does.",
 		Params: []Param{
 			{Name: "pipeline", Val: I64, Role: Pipeline},
 			{Name: "limit", Val: I32, Role: Scalar, Type: "u32", Bytes: 4},
 		},
-		Errnos:  []Errno{BadHandle, Stale, Invalid},
+		Errnos:  []Errno{BadHandle, Stale, Invalid, Failed, NoMemory, Mismatch},
 		Devices: "cpu sim",
 	},
 	{

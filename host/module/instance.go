@@ -50,6 +50,8 @@ type Instance struct {
 	comms      table[*comm]
 	pipes      table[*pipe]
 	pipesMade  int
+	signals    device.Stream     // of pipelines, made by the first run
+	burnt      []pipeParams      // of pipelines that failed and were destroyed
 	slotBases  map[uint32]uint64 // of pipelines: what signal slots may hold by now
 	world      worldComm
 	splitsMade uint32 // ballots cast
@@ -270,6 +272,9 @@ func (i *Instance) Close() error {
 			_ = p.close(i)
 		}
 		_ = i.pipes.remove(h)
+	}
+	if i.signals != nil && idle {
+		_ = i.signals.Close()
 	}
 	for h, e := range i.events.all() {
 		_ = e.Close()

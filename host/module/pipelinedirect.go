@@ -20,13 +20,13 @@ var errTwoWires = &refusal{abi.Invalid, "channels: entries that travel direct ne
 
 // splitWires keeps half of the send channels for what destinations answer.
 func (p *pipe) splitWires() error {
-	if p.limits.Wires < 2 {
+	if p.channels < 2 {
 		return errTwoWires
 	}
 	if p.checksum {
 		return refuse(abi.Invalid, "flags: bytes that travel direct are copied once, and have no digest to compare: use another transport")
 	}
-	p.limits.Wires /= 2
+	p.limits.Wires = int(p.channels) / 2
 	return nil
 }
 
@@ -83,6 +83,10 @@ func (a *agreement) reach() error {
 	if !p.plan.HasDirect() {
 		return nil
 	}
+	for _, b := range p.reached { // by a call that timed out
+		_ = a.config.Device.Free(b)
+	}
+	p.reached = p.reached[:0]
 	mine, sources := p.directEntries(int32(a.config.Rank))
 	if err := a.tell(mine); err != nil {
 		return err

@@ -20,7 +20,7 @@ func (r *pipeRun) feed(e pipeline.Event) error {
 		for i := range r.actions {
 			a := &r.actions[i]
 			if err := r.act(a); err != nil {
-				r.failed(a.Task, err)
+				r.failed(a, err)
 			}
 		}
 	}
@@ -31,7 +31,11 @@ func (r *pipeRun) feed(e pipeline.Event) error {
 }
 
 // failed notes why the run has failed, first of all, and has the machine know.
-func (r *pipeRun) failed(task int32, err error) {
+func (r *pipeRun) failed(a *pipeline.Action, err error) {
+	task := int32(-1) // a signal that fails is no bucket's fault
+	if a.Kind == pipeline.Launch || a.Kind == pipeline.Finalize {
+		task = a.Task
+	}
 	if r.err == nil {
 		r.err = r.explain(task, err)
 		r.note("pipeline", r.err)
@@ -61,19 +65,21 @@ func (r *pipeRun) act(a *pipeline.Action) error {
 
 func (r *pipeRun) signal(peer int32, slot uint32, value uint64) error {
 	r.op = op.Op{Kind: op.Signal, Peer: peer, Slot: r.pipe.firstSlot + slot, Value: value, Term: op.Term{Collective: r.number}}
-	return r.control.Submit(&r.op)
+	return r.signals.Submit(&r.op)
 }
 
+// signalAll tells all others, those behind one that cannot be told too.
 func (r *pipeRun) signalAll(value uint64) error {
+	var first error
 	for rank := range r.config.Size {
 		if rank == r.config.Rank {
 			continue
 		}
-		if err := r.signal(int32(rank), watermarkSlot, value); err != nil {
-			return err
+		if err := r.signal(int32(rank), watermarkSlot, value); err != nil && first == nil {
+			first = err
 		}
 	}
-	return nil
+	return first
 }
 
 // launch takes staging memory for a bucket and submits its transfers, and, if
@@ -85,7 +91,7 @@ func (r *pipeRun) launch(task, stream int32) error {
 		return err
 	}
 	r.devicePeak = max(r.devicePeak, r.config.Recorder.Counters().BufferBytes)
-	l.task, l.landing, l.buffer, l.ops = task, false, buffer, 0
+	l.take(task, buffer)
 	r.laneOf[task] = stream
 	m := r.movement(l)
 	if err := m.transfer(); err != nil {
@@ -132,6 +138,11 @@ func (r *pipeRun) laneReached(l *lane) error {
 			return err
 		}
 		return r.fail(task, err)
+	}
+	if more, err := l.goOn(&r.op); err != nil {
+		return r.fail(task, err)
+	} else if more {
+		return nil
 	}
 	switch {
 	case l.landing:

@@ -32,20 +32,20 @@ func (m *movement) submit(o *op.Op, step uint16, message int) error {
 	o.Term = op.Term{
 		Collective: m.number, Chunk: uint32(m.task.Bucket), Flow: uint16(m.task.Channel), Step: step, Message: uint32(message),
 	}
-	if err := m.lane.stream.Submit(o); err != nil {
-		return err
-	}
 	m.lane.ops++
 	m.pipe.machine.AddOperations(1)
-	return nil
+	return m.lane.submit(o)
 }
 
-// record marks the end of what was submitted.
-func (m *movement) record() error {
-	m.lane.busy = true
+// fence orders what is submitted next behind what was submitted before: sends
+// and receives that follow one another make progress together.
+func (m *movement) fence() error {
 	m.op = op.Op{Kind: op.EventRecord, Peer: -1, Event: m.lane.event}
-	return m.lane.stream.Submit(&m.op)
+	return m.lane.submit(&m.op)
 }
+
+// record ends what was submitted: the lane's event tells when it is done.
+func (m *movement) record() error { return m.lane.record(&m.op) }
 
 // transfer submits everything up to the moment that the bucket has come, and
 // gone.
@@ -129,10 +129,8 @@ func (m *movement) move() error {
 		if err := m.receive(t.From, stepMove, pieces...); err != nil {
 			return err
 		}
-		// Sends and receives that follow one another make progress together: what
-		// is passed on must have come.
-		if len(t.To) > 0 {
-			if err := m.record(); err != nil {
+		if len(t.To) > 0 { // what is passed on must have come
+			if err := m.fence(); err != nil {
 				return err
 			}
 		}

@@ -25,6 +25,9 @@ func pipelineBuild(c *call) error {
 	if err != nil {
 		return refuse(abi.Invalid, "%v", err)
 	}
+	if edges := edgesOf(plan); edges > maxPipelineEdges {
+		return refuse(abi.Limit, "buckets go to %d ranks in all, more than %d", edges, maxPipelineEdges)
+	}
 	if plan.HasDirect() {
 		if err := p.splitWires(); err != nil {
 			return err
@@ -39,11 +42,22 @@ func pipelineBuild(c *call) error {
 	return nil
 }
 
+// edgesOf is how many destinations all buckets have.
+func edgesOf(plan *pipeline.Plan) int {
+	edges := 0
+	for c := range plan.Channels {
+		edges += len(plan.Channels[c].Buckets) * (len(plan.Channels[c].Destinations) + len(plan.Channels[c].Parts))
+	}
+	return edges
+}
+
 // cast works out this rank's part in the plan.
 func (p *pipe) cast(rank int) error {
 	p.tasks = p.plan.Tasks(rank)
+	p.mine = make([]bool, len(p.plan.Buckets))
 	p.layouts, p.staging = make([]pipeline.Layout, len(p.tasks)), make([]int64, len(p.tasks))
 	for i := range p.tasks {
+		p.mine[p.tasks[i].Bucket] = true
 		p.layouts[i] = p.plan.Layout(&p.tasks[i], p.contiguous, p.staged())
 		p.staging[i] = pipeline.Class(p.layouts[i].Bytes)
 	}
@@ -98,10 +112,6 @@ func pipelineBuckets(c *call) error {
 	if first > len(p.plan.Buckets) {
 		return refuse(abi.Invalid, "first: bucket %d of %d", first, len(p.plan.Buckets))
 	}
-	mine := make(map[int32]bool, len(p.tasks))
-	for i := range p.tasks {
-		mine[p.tasks[i].Bucket] = true
-	}
 	n := min(len(c.out[0])/abi.PipelineBucketBytes, len(p.plan.Buckets)-first)
 	for i := range n {
 		bucket := &p.plan.Buckets[first+i]
@@ -121,7 +131,7 @@ func pipelineBuckets(c *call) error {
 		put32(b[24:], uint32(len(bucket.Entries)))
 		put32(b[28:], uint32(bucket.Entries[0]))
 		put64(b[32:], uint64(bucket.Bytes))
-		put32(b[40:], word(mine[int32(first+i)]))
+		put32(b[40:], word(p.mine[first+i]))
 	}
 	put32(c.out[1], uint32(n))
 	return nil
@@ -133,8 +143,10 @@ func pipelineOrder(c *call) error {
 	switch {
 	case p.plan == nil:
 		return errNotBuilt
-	case p.agreed:
-		return refuse(abi.Invalid, "all ranks have agreed on the order: set it before pipeline_agree")
+	case p.proposed:
+		return refuse(abi.Invalid, "the order was proposed to the other ranks: set it before pipeline_agree")
+	case len(c.in)/4 != len(p.plan.Buckets):
+		return refuse(abi.Invalid, "order: %d numbers for %d buckets: name each bucket once", len(c.in)/4, len(p.plan.Buckets))
 	}
 	order := make([]uint32, len(c.in)/4)
 	for i := range order {
@@ -158,7 +170,7 @@ const pactEntriesMax = 1 << 16 // hashes that are compared one by one; entries b
 func (p *pipe) pact() []byte {
 	words := [...]uint64{
 		uint64(len(p.entries)), uint64(p.bucketBytes), p.plan.Hash(), uint64(p.limits.Publish),
-		uint64(p.limits.Policy), uint64(word(p.checksum)), uint64(p.firstSlot), uint64(p.firstWire), uint64(p.limits.Wires),
+		uint64(p.limits.Policy), uint64(word(p.checksum)), uint64(p.firstSlot), uint64(p.firstWire), uint64(p.channels),
 	}
 	var b []byte
 	for _, w := range words {
@@ -175,13 +187,11 @@ func pipelineAgree(c *call) error {
 	if p.plan == nil {
 		return errNotBuilt
 	}
-	if p.agreed {
-		return nil
+	if p.agreed || p.differs != nil {
+		return p.differs
 	}
+	p.proposed = true
 	a := agreement{call: c, pipe: p, timeout: c.timeout(1), began: c.moment()}
-	if err := a.set(a.key("pact", c.config.Rank), p.pact()); err != nil {
-		return err
-	}
 	odd, err := a.verdict()
 	if err != nil {
 		return err
@@ -191,7 +201,8 @@ func pipelineAgree(c *call) error {
 		if err != nil {
 			return err
 		}
-		return fmt.Errorf("%w: %s", device.ErrMismatch, text)
+		p.differs = fmt.Errorf("%w: %s", device.ErrMismatch, text)
+		return p.differs
 	}
 	if err := a.reach(); err != nil {
 		return err
@@ -274,12 +285,23 @@ const maxLongBytes = maxPipelineEntries * 256
 
 // verdict is the first rank whose pipeline is not that of rank 0, -1 if there
 // is none.
+//
+// Besides, ranks tell what the guests have raised the pipeline's slots to: runs
+// begin beyond.
 func (a *agreement) verdict() (odd int, err error) {
+	raised, err := a.raised()
+	if err != nil {
+		return 0, err
+	}
 	if a.config.Rank != 0 {
-		value, err := a.get("verdict", 0)
-		if err != nil || len(value) != 8 {
-			return 0, errors.Join(err, malformed(value, 8))
+		if err := a.set(a.key("pact", a.config.Rank), binary.LittleEndian.AppendUint64(a.pipe.pact(), raised)); err != nil {
+			return 0, err
 		}
+		value, err := a.get("verdict", 0)
+		if err != nil || len(value) != 16 {
+			return 0, errors.Join(err, malformed(value, 16))
+		}
+		a.beginBeyond(get64(value[8:]))
 		return int(int64(get64(value))), nil
 	}
 	mine := a.pipe.pact()
@@ -289,11 +311,38 @@ func (a *agreement) verdict() (odd int, err error) {
 		if err != nil {
 			return 0, err
 		}
-		if string(theirs) != string(mine) {
+		if len(theirs) != len(mine)+8 {
+			return 0, malformed(theirs, len(mine)+8)
+		}
+		raised = max(raised, get64(theirs[len(mine):]))
+		if string(theirs[:len(mine)]) != string(mine) {
 			odd = rank
 		}
 	}
-	return odd, a.set(a.key("verdict", 0), binary.LittleEndian.AppendUint64(nil, uint64(int64(odd))))
+	a.beginBeyond(raised)
+	verdict := binary.LittleEndian.AppendUint64(nil, uint64(int64(odd)))
+	return odd, a.set(a.key("verdict", 0), binary.LittleEndian.AppendUint64(verdict, raised))
+}
+
+// raised is the highest value that a peer has raised a slot of the pipeline to.
+func (a *agreement) raised() (most uint64, err error) {
+	for peer := range a.config.Size {
+		for slot := range uint32(pipelineSlots) {
+			v, err := a.config.Device.SignalValue(peer, a.pipe.firstSlot+slot)
+			if err != nil {
+				return 0, err
+			}
+			most = max(most, v)
+		}
+	}
+	return most, nil
+}
+
+// beginBeyond has runs begin beyond what slots hold already.
+func (a *agreement) beginBeyond(raised uint64) {
+	for slot := a.pipe.firstSlot; slot < a.pipe.firstSlot+pipelineSlots; slot++ {
+		a.slotBases[slot] = max(a.slotBases[slot], raised)
+	}
 }
 
 func malformed(value []byte, bytes int) error {
@@ -342,8 +391,8 @@ func (a *agreement) compare(odd int) error {
 		return err
 	}
 	mine := a.pipe.pact()
-	if len(theirs) != len(mine) {
-		return malformed(theirs, len(mine))
+	if len(theirs) != len(mine)+8 {
+		return malformed(theirs, len(mine)+8)
 	}
 	hashes, err := a.getLong("hashes", odd)
 	if err != nil {

@@ -22,8 +22,7 @@ type pipeRun struct {
 	err      error // why the last run failed, nil if it did not
 
 	lanes   []lane
-	laneOf  []int32       // by task, -1 if it has none
-	control device.Stream // of signals, made by the first run
+	laneOf  []int32 // by task, -1 if it has none
 	shape   op.BoxShape
 	pieces  []piece
 	views   []op.View
@@ -38,24 +37,13 @@ type pipeRun struct {
 	heard   []uint64        // by rank: place before which its buckets have arrived
 	number  uint32          // collective of the run
 	told    pipeline.Status // what the guest was told last
-	memory  int64           // what the device had given this rank when the run began, but for the pool
 
 	deviceStart, devicePeak int64
 }
 
-// lane is a stream and the bucket that has it.
-type lane struct {
-	stream  device.Stream
-	event   device.Event
-	task    int32 // -1 if none
-	landing bool  // what comes is being written to where it belongs
-	busy    bool  // its event is yet to come
-	buffer  op.Buffer
-	ops     int
-	sums    sums
-}
-
 var errSlots = &refusal{abi.Invalid, "first_slot or first_channel: another pipeline under way uses some of the same"}
+
+var errBurnt = &refusal{abi.Invalid, "first_slot or first_channel: a pipeline that failed has used some of the same: use others"}
 
 // pipelineStart begins a run.
 func pipelineStart(c *call) error {
@@ -72,10 +60,8 @@ func pipelineStart(c *call) error {
 	case len(c.in) == 0:
 		return refuse(abi.Invalid, "streams: none")
 	}
-	for _, other := range c.pipes.all() {
-		if other.run.underWay && p.overlaps(other) {
-			return errSlots
-		}
+	if err := c.checkSlots(p); err != nil {
+		return err
 	}
 	streams, err := c.streamsOf(c.in)
 	if err != nil {
@@ -84,10 +70,31 @@ func pipelineStart(c *call) error {
 	return c.startPipe(p, streams)
 }
 
+// checkSlots refuses slots and channels that another run uses, or has used and
+// failed: another rank may not have heard of that yet, and messages of it may
+// still wait to be received.
+func (c *call) checkSlots(p *pipe) error {
+	for _, other := range c.pipes.all() {
+		switch {
+		case other == p || !p.overlaps(&other.pipeParams):
+		case other.run.underWay:
+			return errSlots
+		case other.run.err != nil:
+			return errBurnt
+		}
+	}
+	for i := range c.burnt {
+		if p.overlaps(&c.burnt[i]) {
+			return errBurnt
+		}
+	}
+	return nil
+}
+
 // overlaps reports whether two pipelines use the same slots or channels.
-func (p *pipe) overlaps(o *pipe) bool {
+func (p *pipeParams) overlaps(o *pipeParams) bool {
 	slots := p.firstSlot < o.firstSlot+pipelineSlots && o.firstSlot < p.firstSlot+pipelineSlots
-	wires := p.firstWire < o.firstWire+uint32(o.limits.Wires) && o.firstWire < p.firstWire+uint32(p.limits.Wires)
+	wires := p.firstWire < o.firstWire+o.channels && o.firstWire < p.firstWire+p.channels
 	return slots || wires
 }
 
@@ -113,15 +120,19 @@ func (c *call) startPipe(p *pipe, streams []device.Stream) error {
 	r.Instance, r.pipe = c.Instance, p
 	limits := p.limits
 	limits.Streams = len(streams)
-	machine, err := pipeline.NewMachine(p.plan, c.config.Rank, p.tasks, p.staging, limits)
-	if err != nil {
-		return refuse(abi.Invalid, "%v", err)
+	machine := p.machine
+	if machine == nil || len(streams) != len(r.lanes) {
+		var err error
+		if machine, err = pipeline.NewMachine(p.plan, c.config.Rank, p.tasks, p.staging, limits); err != nil {
+			return refuse(abi.Invalid, "%v", err)
+		}
 	}
 	if err := r.setLanes(streams); err != nil {
 		return err
 	}
 	r.takeSlots()
 	r.clear()
+	machine.Reset(c.config.Device.Now())
 	p.machine, r.underWay = machine, true
 	p.runs++
 	r.beginCollective()
@@ -134,12 +145,12 @@ func (c *call) startPipe(p *pipe, streams []device.Stream) error {
 // setLanes gives each stream an event, and makes the stream of signals.
 func (r *pipeRun) setLanes(streams []device.Stream) error {
 	d := r.config.Device
-	if r.control == nil {
+	if r.signals == nil {
 		s, err := d.NewStream()
 		if err != nil {
 			return fmt.Errorf("a stream for signals: %w", err)
 		}
-		r.control = s
+		r.signals = s
 	}
 	for len(r.lanes) < len(streams) {
 		e, err := d.NewEvent()
@@ -253,12 +264,7 @@ func (r *pipeRun) close() error {
 		sums = r.dropSums(r.config.Device)
 	}
 	r.lanes = nil
-	if r.control == nil {
-		return sums
-	}
-	s := r.control
-	r.control = nil
-	return first(s.Close(), sums)
+	return sums
 }
 
 // pipelinePoll does what can be done now.

@@ -14,6 +14,7 @@ const (
 	maxPipelines       = 256
 	maxPipelineEntries = 1 << 20
 	maxPipelineRanks   = 1 << 22 // in the list that entries refer to
+	maxPipelineEdges   = 1 << 23 // destinations of all buckets
 	pipelineSlots      = 4       // signal slots that a pipeline may use
 	defaultInFlight    = 2
 )
@@ -22,15 +23,19 @@ const (
 type pipe struct {
 	pipeParams
 	number  int // of the rank's pipelines: the same on all ranks
+	size    int // of the world
 	ranks   []int32
 	entries []pipeline.Entry
 	places  []entryPlace
 
-	plan    *pipeline.Plan // nil until it is built
-	tasks   []pipeline.Task
-	layouts []pipeline.Layout
-	staging []int64 // bytes that each task holds
-	agreed  bool
+	plan     *pipeline.Plan // nil until it is built
+	tasks    []pipeline.Task
+	layouts  []pipeline.Layout
+	staging  []int64 // bytes that each task holds
+	proposed bool    // to the other ranks, some of which may have agreed: nothing can be changed any more
+	agreed   bool
+	differs  error  // not nil if they found that they do not
+	mine     []bool // by bucket: whether this rank has a part in it
 
 	machine *pipeline.Machine // of the present or last run, nil before the first
 	run     pipeRun
@@ -47,6 +52,7 @@ type pipeParams struct {
 	warmup      bool
 	firstSlot   uint32
 	firstWire   uint32
+	channels    uint32 // send channels from there on
 	name        string
 }
 
@@ -67,7 +73,7 @@ func pipelineCreate(c *call) error {
 	if err := c.pipes.full(); err != nil {
 		return err
 	}
-	p := &pipe{number: c.pipesMade}
+	p := &pipe{number: c.pipesMade, size: c.config.Size}
 	if err := c.decodePipeline(&p.pipeParams, c.in); err != nil {
 		return err
 	}
@@ -126,7 +132,7 @@ func (c *call) decodeWires(p *pipeParams, b []byte) error {
 	if wires == 0 || uint64(p.firstWire)+uint64(wires) > uint64(c.facts.SendChannels) {
 		return refuse(abi.Invalid, "first_channel: %d channels from %d on, of %d", wires, p.firstWire, c.facts.SendChannels)
 	}
-	p.limits.Wires = int(wires)
+	p.channels, p.limits.Wires = wires, int(wires)
 	return nil
 }
 
@@ -178,8 +184,12 @@ func pipelineAdd(c *call) error {
 		return errBuilt
 	}
 	before, n := len(p.entries), len(c.in)/abi.PipelineEntryBytes
-	if before+n > maxPipelineEntries {
-		return refuse(abi.Limit, "%d entries, more than %d", before+n, maxPipelineEntries)
+	all := n
+	for _, other := range c.pipes.all() {
+		all += len(other.entries)
+	}
+	if all > maxPipelineEntries {
+		return refuse(abi.Limit, "%d entries of all pipelines that are not destroyed, more than %d", all, maxPipelineEntries)
 	}
 	p.entries, p.places = slices.Grow(p.entries, n), slices.Grow(p.places, n)
 	for i := range n {
@@ -231,10 +241,16 @@ func (p *pipe) listed(field string, from, count uint32) ([]int32, error) {
 	if count == 0 {
 		return nil, nil
 	}
-	if uint64(from)+uint64(count) > uint64(len(p.ranks)) {
+	if uint64(from)+uint64(count) > uint64(len(p.ranks)) || uint64(count) > uint64(p.size) {
 		return nil, refuse(abi.Range, "%s_first: %d ranks from %d on, of a list of %d", field, count, from, len(p.ranks))
 	}
-	return p.ranks[from:][:count:count], nil
+	list := p.ranks[from:][:count:count]
+	for i, rank := range list {
+		if i > 0 && rank <= list[i-1] {
+			return nil, refuse(abi.Invalid, "%s_first: rank %d comes after rank %d: list each once, ascending", field, rank, list[i-1])
+		}
+	}
+	return list, nil
 }
 
 // decodePlaces reads where the box lies on this rank, if it has a part in it.
@@ -291,6 +307,9 @@ func pipelineDestroy(c *call) error {
 	if p.run.underWay {
 		return errUnderWay
 	}
+	if p.run.err != nil {
+		c.burnt = append(c.burnt, p.pipeParams)
+	}
 	err := p.close(c.Instance)
 	return first(c.pipes.remove(c.stack[0]), err)
 }
@@ -301,5 +320,9 @@ func (p *pipe) close(i *Instance) error {
 		_ = i.config.Device.Free(b)
 	}
 	p.reached = nil
+	for n := range p.run.lanes { // of buckets of a run that failed
+		p.pool.give(p.run.lanes[n].buffer)
+		p.run.lanes[n].buffer = nil
+	}
 	return first(p.run.close(), p.pool.drain(i.config.Device))
 }

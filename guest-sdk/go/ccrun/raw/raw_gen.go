@@ -509,7 +509,7 @@ func hostPipelineCreate(params *Pipeline, pipeline *uint64) Errno
 
 // PipelineCreate makes a bucket pipeline, which all ranks of the world make alike; budgets and buffers are the rank's own.
 //
-// It returns ok, fault, invalid, limit, unsupported.
+// It returns ok, fault, invalid, limit.
 func (Host) PipelineCreate(params *Pipeline, pipeline *uint64) Errno {
 	return hostPipelineCreate(params, pipeline)
 }
@@ -617,9 +617,9 @@ func (Host) PipelineWait(pipeline uint64, timeout int64, status *PipelineStatus)
 //go:noescape
 func hostPipelineAdmit(pipeline uint64, limit uint32) Errno
 
-// PipelineAdmit under the scripted policy, lets the rank admit the buckets before place limit of the order, and no others; a limit never goes back.
+// PipelineAdmit under the scripted policy, lets the rank admit the buckets before place limit of the order, and no others; a limit never goes back. It fails as pipeline_wait does.
 //
-// It returns ok, bad_handle, stale, invalid.
+// It returns ok, bad_handle, stale, invalid, no_memory, failed, mismatch.
 func (Host) PipelineAdmit(pipeline uint64, limit uint32) Errno {
 	return hostPipelineAdmit(pipeline, limit)
 }

@@ -450,7 +450,7 @@ func (h Host) CopyBox(stream uint64, box *Box) Errno { return h.calls().CopyBox(
 
 // PipelineCreate makes a bucket pipeline, which all ranks of the world make alike; budgets and buffers are the rank's own.
 //
-// It returns ok, fault, invalid, limit, unsupported.
+// It returns ok, fault, invalid, limit.
 func (h Host) PipelineCreate(params *Pipeline, pipeline *uint64) Errno {
 	return h.calls().PipelineCreate(params, pipeline)
 }
@@ -518,9 +518,9 @@ func (h Host) PipelineWait(pipeline uint64, timeout int64, status *PipelineStatu
 	return h.calls().PipelineWait(pipeline, timeout, status)
 }
 
-// PipelineAdmit under the scripted policy, lets the rank admit the buckets before place limit of the order, and no others; a limit never goes back.
+// PipelineAdmit under the scripted policy, lets the rank admit the buckets before place limit of the order, and no others; a limit never goes back. It fails as pipeline_wait does.
 //
-// It returns ok, bad_handle, stale, invalid.
+// It returns ok, bad_handle, stale, invalid, no_memory, failed, mismatch.
 func (h Host) PipelineAdmit(pipeline uint64, limit uint32) Errno {
 	return h.calls().PipelineAdmit(pipeline, limit)
 }
