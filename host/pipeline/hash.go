@@ -48,14 +48,6 @@ func (d digest) ranks(list []int32) digest {
 	return d
 }
 
-// String is the transport's name.
-func (t Transport) String() string {
-	if t > Direct {
-		return fmt.Sprintf("transport %d", uint8(t))
-	}
-	return [...]string{"packed", "chain", "scattered", "direct"}[t]
-}
-
 // Describe says in one line what an entry is and where it travels.
 func (p *Plan) Describe(i int) string {
 	e, bucket := &p.Entries[i], p.bucketOf[i]
@@ -81,28 +73,4 @@ func listRanks(s *strings.Builder, list []int32) {
 		}
 		fmt.Fprintf(s, " %d", rank)
 	}
-}
-
-// String is the name of a cause, as the ABI has it.
-func (s Stall) String() string {
-	if s >= StallCount {
-		return fmt.Sprintf("stall %d", uint8(s))
-	}
-	return [...]string{"none", "order", "channel", "buckets", "bytes", "policy", "credit", "streams", "oversize"}[s]
-}
-
-// String is what the kind is called in transcripts.
-func (k EventKind) String() string {
-	if k > Looked {
-		return fmt.Sprintf("event %d", uint8(k))
-	}
-	return [...]string{"begin", "arrived", "finished", "credited", "heard", "admit", "failed", "peer-failed", "looked"}[k]
-}
-
-// String is what the kind is called in transcripts.
-func (k ActionKind) String() string {
-	if k > End {
-		return fmt.Sprintf("action %d", uint8(k))
-	}
-	return [...]string{"launch", "finalize", "release", "grant", "tell", "warn", "end"}[k]
 }

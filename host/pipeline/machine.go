@@ -75,10 +75,8 @@ func NewMachine(p *Plan, rank int, tasks []Task, staging []int64, l Limits) (*Ma
 	if len(staging) != len(tasks) || rank < 0 || rank >= p.Ranks {
 		return nil, fmt.Errorf("rank %d of %d has %d buckets and the staging memory of %d", rank, p.Ranks, len(tasks), len(staging))
 	}
-	for i, bytes := range staging {
-		if l.Oversize == Refuse && l.MaxBytes > 0 && bytes > l.MaxBytes {
-			return nil, fmt.Errorf("bucket %d needs %d bytes of staging memory, more than the budget of %d: raise it, make buckets smaller, or let such a bucket run alone", tasks[i].Bucket, bytes, l.MaxBytes)
-		}
+	if err := CheckOversize(tasks, staging, l); err != nil {
+		return nil, err
 	}
 	l.MaxInFlight, l.Wires, l.Streams = max(1, l.MaxInFlight), max(1, l.Wires), max(1, min(l.Streams, len(tasks)))
 	n := len(tasks)
@@ -101,6 +99,20 @@ func NewMachine(p *Plan, rank int, tasks []Task, staging []int64, l Limits) (*Ma
 	m.marks.heard = make([]uint32, p.Ranks)
 	m.Reset(0)
 	return m, nil
+}
+
+// CheckOversize fails, as [NewMachine] does, if a bucket needs more than MaxBytes
+// and such a one is to be refused.
+func CheckOversize(tasks []Task, staging []int64, l Limits) error {
+	if l.Oversize != Refuse || l.MaxBytes <= 0 {
+		return nil
+	}
+	for i, bytes := range staging {
+		if bytes > l.MaxBytes {
+			return fmt.Errorf("bucket %d needs %d bytes of staging memory, more than the budget of %d: raise it, make buckets smaller, or let such a bucket run alone", tasks[i].Bucket, bytes, l.MaxBytes)
+		}
+	}
+	return nil
 }
 
 // Reset makes the machine ready for another run, of which [Begin] is the first

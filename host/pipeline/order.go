@@ -12,40 +12,95 @@ import (
 // so no rank is left with many at the end. Rounds are a matching each, found
 // greedily, as in list scheduling of open shops.
 func (p *Plan) takeTurns() {
-	t := turns{plan: p, load: make([]load, p.Ranks), of: make([]turn, len(p.Channels))}
-	waiting := make([]int32, 0, len(p.Channels))
-	for c := range p.Channels {
-		t.of[c] = p.turnOf(int32(c))
-		for _, b := range p.Channels[c].Buckets {
-			t.add(int32(c), p.Buckets[b].Bytes)
-		}
-		if len(p.Channels[c].Buckets) > 0 {
-			waiting = append(waiting, int32(c))
-		}
-	}
-	p.Order = make([]int32, 0, len(p.Buckets))
-	again := 1 + t.rounds()*len(waiting)/sortedMax
-	for round := int32(1); len(waiting) > 0; round++ {
-		if (int(round)-1)%again == 0 {
-			t.sort(waiting)
-		}
-		left := waiting[:0]
-		for _, c := range waiting {
-			if t.free(c, round) {
-				t.take(c, round)
-			}
-			if t.of[c].next < len(p.Channels[c].Buckets) {
-				left = append(left, c)
-			}
-		}
-		waiting = left
-	}
+	t := newTurns(p)
+	t.takeAll(looksMax)
 	p.place()
 }
+
+// looksMax bounds what the rounds of a plan cost, in ranks that are looked at.
+// It is more than meshes of a hundred ranks need with hundreds of buckets for
+// each pair of them.
+const looksMax = 1 << 27
 
 // sortedMax is how many channels are sorted in all the rounds together, about: if
 // they were more, they are not sorted anew for each round.
 const sortedMax = 1 << 21
+
+// takeAll takes round after round, until nothing is left or so many ranks have
+// been looked at. What is left then goes in the plainest order.
+func (t *turns) takeAll(looksMax int) {
+	again := 1 + t.rounds()*len(t.waiting)/sortedMax
+	for round := int32(1); len(t.waiting) > 0 || len(t.local) > 0; round++ {
+		if (int(round)-1)%again == 0 {
+			t.sort()
+		}
+		if t.looks > looksMax {
+			t.takeRest()
+			return
+		}
+		t.takeRound(round, looksMax)
+	}
+}
+
+// takeRound takes a matching. It ends as soon as all ranks that have anything to
+// send do, or all that have anything to receive: the many channels of a rank
+// that is everybody's source, or target, are not looked at for each of them.
+func (t *turns) takeRound(round int32, looksMax int) {
+	senders, receivers := t.sending, t.receiving
+	scanned, emptied := 0, 0
+	for ; scanned < len(t.waiting) && senders > 0 && receivers > 0 && t.looks <= looksMax; scanned++ {
+		c := t.waiting[scanned]
+		if !t.free(c, round) {
+			continue
+		}
+		senders, receivers = senders-len(t.of[c].senders), receivers-len(t.of[c].receivers)
+		t.take(c, round)
+		if !t.more(c) {
+			emptied++
+			t.leave(c)
+		}
+	}
+	if emptied > 0 { // those that have more move up to the ones that were not looked at
+		keep := scanned
+		for i := scanned - 1; i >= 0; i-- {
+			if t.more(t.waiting[i]) {
+				keep--
+				t.waiting[keep] = t.waiting[i]
+			}
+		}
+		t.waiting = t.waiting[keep:]
+	}
+	local := t.local[:0]
+	for _, c := range t.local {
+		if t.take(c, round); t.more(c) {
+			local = append(local, c)
+		}
+	}
+	t.local = local
+}
+
+// takeRest gives what is left in turns: the next bucket of each channel, then the
+// one after it; of the channels the first of each source, then the second.
+func (t *turns) takeRest() {
+	left := append(t.waiting, t.local...)
+	nth, of := make([]int32, len(t.of)), make([]int32, len(t.load))
+	for _, c := range left {
+		source := t.plan.Channels[c].Source
+		nth[c] = of[source]
+		of[source]++
+	}
+	slices.SortStableFunc(left, func(a, b int32) int { return cmp.Compare(nth[a], nth[b]) })
+	for len(left) > 0 {
+		next := left[:0]
+		for _, c := range left {
+			if t.take(c, 0); t.more(c) {
+				next = append(next, c)
+			}
+		}
+		left = next
+	}
+	t.waiting, t.local = nil, nil
+}
 
 // rounds is how many there are at least: as many as a rank has buckets to send,
 // or to receive.
@@ -67,15 +122,21 @@ func (t *turns) rounds() int {
 
 // turns is what the rounds are made of.
 type turns struct {
-	plan *Plan
-	load []load // by rank
-	of   []turn // by channel
+	plan    *Plan
+	load    []load  // by rank
+	of      []turn  // by channel
+	waiting []int32 // channels that have buckets left; the most urgent first
+	local   []int32 // those of them that nobody sends in and nobody receives in, by number
+	looks   int     // so many ranks have been looked at
+
+	sending, receiving int // so many ranks have a channel that waits to send in, and to receive in
 }
 
-// load is what a rank has left to do, and the last round that it sends and
-// receives in.
+// load is what a rank has left to do, in bytes and in channels, and the last
+// round that it sends and receives in.
 type load struct {
 	sends, receives    int64
+	outs, ins          int32
 	sentIn, receivedIn int32
 }
 
@@ -87,27 +148,94 @@ type turn struct {
 	urgency, second    int64
 }
 
-func (p *Plan) turnOf(c int32) turn {
-	ch := &p.Channels[c]
-	var t turn
-	for _, rank := range ch.ranks() {
-		role := ch.role(rank)
-		if len(role.To) > 0 || role.AddTo.Rank >= 0 {
-			t.senders = append(t.senders, rank)
+func newTurns(p *Plan) *turns {
+	t := &turns{plan: p, load: make([]load, p.Ranks), of: make([]turn, len(p.Channels))}
+	p.Order = make([]int32, 0, len(p.Buckets))
+	for c := range p.Channels {
+		t.of[c] = p.Channels[c].turn()
+		for _, b := range p.Channels[c].Buckets {
+			t.add(int32(c), p.Buckets[b].Bytes)
 		}
-		if role.From.Rank >= 0 || role.AddFrom.Rank >= 0 {
-			t.receivers = append(t.receivers, rank)
+		switch {
+		case !t.more(int32(c)):
+		case len(t.of[c].senders) == 0:
+			t.local = append(t.local, int32(c))
+		default:
+			t.waiting = append(t.waiting, int32(c))
+			t.enter(int32(c))
 		}
 	}
 	return t
 }
 
-// ranks are those that have a part in a channel, each once.
-func (ch *Channel) ranks() []int32 {
-	all := append([]int32{ch.Source}, ch.Destinations...)
-	all = append(all, ch.Parts...)
-	slices.Sort(all)
-	return slices.Compact(all)
+// turn finds who sends and who receives: the parts along their chain, the whole
+// from its source, or along its own. A rank counts once.
+func (ch *Channel) turn() turn {
+	var t turn
+	pass := func(from, to int32) {
+		t.senders, t.receivers = append(t.senders, from), append(t.receivers, to)
+	}
+	if len(ch.Parts) > 1 {
+		last := int32(-1)
+		for _, r := range ch.Parts {
+			if r == ch.Source {
+				continue
+			}
+			if last >= 0 {
+				pass(last, r)
+			}
+			last = r
+		}
+		pass(last, ch.Source)
+	}
+	from := ch.Source
+	for _, r := range ch.Destinations {
+		if r == ch.Source {
+			continue
+		}
+		pass(from, r)
+		if ch.Transport == Chain {
+			from = r
+		}
+	}
+	return turn{senders: set(t.senders), receivers: set(t.receivers)}
+}
+
+// set sorts ranks and leaves each in once.
+func set(ranks []int32) []int32 {
+	slices.Sort(ranks)
+	return slices.Compact(ranks)
+}
+
+// more reports whether a channel has a bucket left.
+func (t *turns) more(c int32) bool { return t.of[c].next < len(t.plan.Channels[c].Buckets) }
+
+// enter counts a channel that waits, at its ranks.
+func (t *turns) enter(c int32) {
+	for _, rank := range t.of[c].senders {
+		if t.load[rank].outs++; t.load[rank].outs == 1 {
+			t.sending++
+		}
+	}
+	for _, rank := range t.of[c].receivers {
+		if t.load[rank].ins++; t.load[rank].ins == 1 {
+			t.receiving++
+		}
+	}
+}
+
+// leave counts one that waits no more.
+func (t *turns) leave(c int32) {
+	for _, rank := range t.of[c].senders {
+		if t.load[rank].outs--; t.load[rank].outs == 0 {
+			t.sending--
+		}
+	}
+	for _, rank := range t.of[c].receivers {
+		if t.load[rank].ins--; t.load[rank].ins == 0 {
+			t.receiving--
+		}
+	}
 }
 
 func (t *turns) add(c int32, bytes int64) {
@@ -123,8 +251,8 @@ func (t *turns) add(c int32, bytes int64) {
 // has more, then by the other, so that a rank which has most of all takes turns.
 // Between equals, those come first that go less far, so that neighbours begin
 // with different ranks.
-func (t *turns) sort(channels []int32) {
-	for _, c := range channels {
+func (t *turns) sort() {
+	for _, c := range t.waiting {
 		sends, receives := int64(0), int64(0)
 		for _, rank := range t.of[c].senders {
 			sends = max(sends, t.load[rank].sends)
@@ -133,8 +261,9 @@ func (t *turns) sort(channels []int32) {
 			receives = max(receives, t.load[rank].receives)
 		}
 		t.of[c].urgency, t.of[c].second = max(sends, receives), min(sends, receives)
+		t.looks += len(t.of[c].senders) + len(t.of[c].receivers)
 	}
-	slices.SortFunc(channels, func(a, b int32) int {
+	slices.SortFunc(t.waiting, func(a, b int32) int {
 		x, y := &t.of[a], &t.of[b]
 		return cmp.Or(cmp.Compare(y.urgency, x.urgency), cmp.Compare(y.second, x.second), cmp.Compare(t.plan.reach(a), t.plan.reach(b)), cmp.Compare(a, b))
 	})
@@ -146,13 +275,16 @@ func (p *Plan) reach(c int32) int {
 	return (int(ch.Destinations[0]) - int(ch.Source) + p.Ranks) % p.Ranks
 }
 
+// free reports whether no rank of a channel has anything in the round yet.
 func (t *turns) free(c, round int32) bool {
 	for _, rank := range t.of[c].senders {
+		t.looks++
 		if t.load[rank].sentIn == round {
 			return false
 		}
 	}
 	for _, rank := range t.of[c].receivers {
+		t.looks++
 		if t.load[rank].receivedIn == round {
 			return false
 		}

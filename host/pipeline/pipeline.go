@@ -9,7 +9,11 @@
 // global budget not deadlock?" in host/RATIONALE.md.
 package pipeline
 
-import "github.com/ccrun/ccrun/host/op"
+import (
+	"fmt"
+
+	"github.com/ccrun/ccrun/host/op"
+)
 
 // Transport is how a bucket travels.
 type Transport uint8
@@ -21,6 +25,14 @@ const (
 	Scattered                  // entry by entry, in one piece each
 	Direct                     // not at all: destinations copy the entries from where they lie at the source, whose memory they reach
 )
+
+// String is the transport's name.
+func (t Transport) String() string {
+	if t > Direct {
+		return fmt.Sprintf("transport %d", uint8(t))
+	}
+	return [...]string{"packed", "chain", "scattered", "direct"}[t]
+}
 
 // Entry is a box that is to get from one rank to others, as all ranks know it.
 type Entry struct {
@@ -97,6 +109,14 @@ const (
 	StallCount
 )
 
+// String is the name of a cause, as the ABI has it.
+func (s Stall) String() string {
+	if s >= StallCount {
+		return fmt.Sprintf("stall %d", uint8(s))
+	}
+	return [...]string{"none", "order", "channel", "buckets", "bytes", "policy", "credit", "streams", "oversize"}[s]
+}
+
 // EventKind is what has happened.
 type EventKind uint8
 
@@ -112,6 +132,14 @@ const (
 	PeerFailed                  // Peer says that a bucket of its failed, the one at place Value; the number of all buckets: something else did
 	Looked                      // nothing; time has passed
 )
+
+// String is what the kind is called in transcripts.
+func (k EventKind) String() string {
+	if k > Looked {
+		return fmt.Sprintf("event %d", uint8(k))
+	}
+	return [...]string{"begin", "arrived", "finished", "credited", "heard", "admit", "failed", "peer-failed", "looked"}[k]
+}
 
 // Event is one of them. Task is an index into the rank's tasks.
 type Event struct {
@@ -150,6 +178,14 @@ const (
 	// failed, here or elsewhere; then streams may be stuck.
 	End
 )
+
+// String is what the kind is called in transcripts.
+func (k ActionKind) String() string {
+	if k > End {
+		return fmt.Sprintf("action %d", uint8(k))
+	}
+	return [...]string{"launch", "finalize", "release", "grant", "tell", "warn", "end"}[k]
+}
 
 // Action is one of them.
 type Action struct {
