@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/binary"
 	"fmt"
-	"os"
 
 	"github.com/ccrun/ccrun/guest-sdk/go/ccrun"
 	"github.com/ccrun/ccrun/guest-sdk/go/ccrun/reshard"
@@ -117,14 +116,31 @@ func (j *job) checkTensor(i int, m *reshard.Move, box reshard.Box, counted *coun
 			return err
 		}
 		if found.Mismatches > 0 && wrong == 0 {
-			fmt.Fprintf(os.Stderr, "reshard: rank %d: tensor %d (%s) is wrong, first at element %d\n",
-				s.world.Rank(), i, m.Tensor.Name, r.global+found.FirstBad/size)
+			s.tellWrong(i, m, r.global+found.FirstBad/size)
 		}
 		counted.verified += place.Bytes
 		wrong += int64(found.Mismatches)
 	}
 	counted.bad += wrong
 	return nil
+}
+
+// wrongMax is how many wrong tensors a rank tells of one by one.
+const wrongMax = 3
+
+// tellWrong says that a tensor is not what it should be, the first few times.
+func (s *site) tellWrong(i int, m *reshard.Move, element int64) {
+	if s.wrong++; s.wrong <= wrongMax {
+		fmt.Fprintf(s.errors, "reshard: rank %d: tensor %d (%s) is wrong, first at element %d\n", s.world.Rank(), i, m.Tensor, element)
+	}
+}
+
+// countWrong says how many more there were.
+func (s *site) countWrong() {
+	if s.wrong > wrongMax {
+		fmt.Fprintf(s.errors, "reshard: rank %d: and %d more times a tensor was wrong\n", s.world.Rank(), s.wrong-wrongMax)
+	}
+	s.wrong = 0
 }
 
 // digest shows one digest of what has arrived on all ranks, the same on each,

@@ -28,19 +28,34 @@ func (c *counts) add(s *ccrun.PipelineStats) {
 	c.times = append(c.times, s.Elapsed)
 }
 
-// How many numbers words gives: before the stalls, and before the times.
+// The numbers that ranks show each other: these, the stalls, and the times.
 const (
-	statWords  = 14
+	verifiedWord = iota
+	phantomWord
+	badWord
+	peakBytesWord
+	devicePeakWord
+	peakBucketsWord
+	meanBytesWord
+	meanBucketsWord // thousandths
+	sentWord
+	copiedWord
+	operationsWord
+	skippedWord
+	largestWord
+	statWords
 	countWords = statWords + int(ccrun.StallOversize) + 1
 )
 
 // words are the numbers that other ranks see.
 func (c *counts) words() []uint64 {
-	words := []uint64{
-		uint64(c.verified), uint64(c.phantom), uint64(c.bad), uint64(c.peakBytes), uint64(c.devicePeak), uint64(c.peakBuckets),
-		uint64(c.last.MeanBytes), uint64(c.last.MeanBuckets * 1000), uint64(c.last.SentBytes), uint64(c.last.CopiedBytes),
-		uint64(c.last.Operations), uint64(c.last.Skipped), uint64(c.last.Allocations), uint64(c.largest),
-	}
+	words := make([]uint64, statWords, countWords+len(c.times))
+	words[verifiedWord], words[phantomWord], words[badWord] = uint64(c.verified), uint64(c.phantom), uint64(c.bad)
+	words[peakBytesWord], words[devicePeakWord], words[peakBucketsWord] = uint64(c.peakBytes), uint64(c.devicePeak), uint64(c.peakBuckets)
+	words[meanBytesWord], words[meanBucketsWord] = uint64(c.last.MeanBytes), uint64(c.last.MeanBuckets*1000)
+	words[sentWord], words[copiedWord] = uint64(c.last.SentBytes), uint64(c.last.CopiedBytes)
+	words[operationsWord], words[skippedWord] = uint64(c.last.Operations), uint64(c.last.Skipped)
+	words[largestWord] = uint64(c.largest)
 	for _, stall := range c.last.Stalls {
 		words = append(words, uint64(stall))
 	}
@@ -90,13 +105,14 @@ func combine(all [][]uint64) measured {
 	times := make([]time.Duration, len(all[0])-countWords)
 	var rankTime float64
 	for rank, w := range all {
-		m.verified, m.phantom, m.bad = m.verified+int64(w[0]), m.phantom+int64(w[1]), m.bad+int64(w[2])
-		if peak := int64(w[3]); rank == 0 || peak > m.peak {
-			m.peak, m.peakRank, m.mean, m.meanBuckets = peak, rank, int64(w[6]), float64(w[7])/1000
+		m.verified, m.phantom, m.bad = m.verified+int64(w[verifiedWord]), m.phantom+int64(w[phantomWord]), m.bad+int64(w[badWord])
+		if peak := int64(w[peakBytesWord]); rank == 0 || peak > m.peak {
+			m.peak, m.peakRank, m.mean, m.meanBuckets = peak, rank, int64(w[meanBytesWord]), float64(w[meanBucketsWord])/1000
 		}
-		m.devicePeak, m.peakBuckets = max(m.devicePeak, int64(w[4])), max(m.peakBuckets, int(w[5]))
-		m.wire, m.copied, m.operations, m.skipped = m.wire+int64(w[8]), m.copied+int64(w[9]), m.operations+int64(w[10]), m.skipped+int64(w[11])
-		m.largest = max(m.largest, int64(w[13]))
+		m.devicePeak, m.peakBuckets = max(m.devicePeak, int64(w[devicePeakWord])), max(m.peakBuckets, int(w[peakBucketsWord]))
+		m.wire, m.copied = m.wire+int64(w[sentWord]), m.copied+int64(w[copiedWord])
+		m.operations, m.skipped = m.operations+int64(w[operationsWord]), m.skipped+int64(w[skippedWord])
+		m.largest = max(m.largest, int64(w[largestWord]))
 		stalls, own := w[statWords:countWords], w[countWords:]
 		rankTime += float64(own[len(own)-1])
 		for cause, nanos := range stalls {

@@ -41,12 +41,16 @@ func run(world *ccrun.World, args []string, out, aside io.Writer) error {
 	if o.plot != "" {
 		out = aside
 	}
+	plans, err := o.plans(world)
+	if err != nil {
+		return err
+	}
 	s, err := newSite(world, o)
 	if err != nil {
 		return err
 	}
-	if o.sweep.name == "" || o.sweep.name == "mode" {
-		return s.compare(out, plot)
+	if o.sweep.name == "" {
+		return s.compare(plans[0], out, plot)
 	}
-	return s.sweep(out, plot)
+	return s.sweep(plans, out, plot)
 }

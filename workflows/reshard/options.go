@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -29,6 +30,8 @@ type options struct {
 	verify   string
 	sweep    sweep
 	plot     string
+	title    string
+	given    map[string]bool // flags that are there
 }
 
 // setting is how one run goes about it.
@@ -57,22 +60,22 @@ const (
 	itersMax   = 1 << 16
 	scaleMax   = 1 << 16
 	tensorsMax = 1 << 20
-	streamsMax = 1 << 10
+	streamsMax = 63 // a rank can have 64, and a pipeline needs one for itself
 )
 
 // budget is a number of bytes, or a part of the peak without a budget.
 type budget struct {
 	bytes     int64
 	part, all int64 // a part of this many, if all is not 0
-	given     bool
+	percent   bool  // it is given as one
 }
 
 // Set reads "64MiB", "1/4" or "25%".
 func (b *budget) Set(text string) error {
-	*b = budget{given: true}
+	*b = budget{}
 	part, all, isPart := strings.Cut(text, "/")
 	if percent, ok := strings.CutSuffix(text, "%"); ok {
-		part, all, isPart = percent, "100", true
+		part, all, isPart, b.percent = percent, "100", true, true
 	}
 	if !isPart {
 		var size ccrun.ByteSize
@@ -86,13 +89,21 @@ func (b *budget) Set(text string) error {
 	if err != nil || allErr != nil || b.part < 1 || b.all < 1 {
 		return fmt.Errorf("not a size such as 64MiB, nor a part of the peak such as 1/4 or 25%%: %q", text)
 	}
+	if b.part > b.all {
+		return fmt.Errorf("%s is more than the peak without a budget", text)
+	}
 	return nil
 }
 
 // String is the budget as it is given.
 func (b *budget) String() string {
-	if b.all == 0 {
+	switch {
+	case b.all == 0:
 		return ccrun.ByteSize(b.bytes).String()
+	case b.percent:
+		return fmt.Sprintf("%d%%", b.part)
+	case b.part == b.all:
+		return "1"
 	}
 	return fmt.Sprintf("%d/%d", b.part, b.all)
 }
@@ -132,7 +143,7 @@ func (o *options) register(flags *flag.FlagSet) {
 	flags.Var(&o.split, "split", "cut what one rank has for others into entries of this `size` at most, 0 for no limit")
 	flags.StringVar(&o.fan, "fan", o.fan, "what several ranks need is sent: whole (at once to all), node (once per node) or rank (once to each)")
 	flags.IntVar(&o.inFlight, "in-flight", o.inFlight, "buckets in flight per channel")
-	flags.Var(&o.budget, "max-bytes", "budget of staging memory over all channels of a rank: a `size`, or a part of the peak without one")
+	flags.Var(&o.budget, "max-bytes", "budget of staging memory over all channels of a rank: a `size`, a part of the peak without one such as 1/4 or 25%, or 0 for no limit")
 	flags.IntVar(&o.maxBuckets, "max-buckets", 0, "buckets in flight over all channels of a rank, 0 for no limit")
 	flags.BoolVar(&o.refuse, "refuse", false, "refuse a bucket that is larger than the budget, rather than to let it run alone")
 	flags.StringVar(&o.mode, "mode", o.mode, "serial, pipelined, budget, or all three to compare them")
@@ -146,18 +157,25 @@ func (o *options) register(flags *flag.FlagSet) {
 	flags.IntVar(&o.iters, "iters", o.iters, "iterations")
 	flags.IntVar(&o.warmup, "warmup", o.warmup, "iterations before those that count")
 	flags.StringVar(&o.verify, "verify", o.verify, "iterations whose result is verified: all, last or off")
-	flags.Var(&o.sweep, "sweep", "`name=range`: channels=1..64, max-bytes=1MiB..64MiB or =1/16..1, bucket=256KiB..8MiB, in-flight=1..4, or mode")
+	flags.Var(&o.sweep, "sweep", "`name=range`: channels=1..64, max-bytes=1MiB..64MiB or =1/16..1, bucket=256KiB..8MiB or in-flight=1..4")
 	flags.StringVar(&o.plot, "plot", "", "write svg or csv to standard output, and tables to standard error")
+	flags.StringVar(&o.title, "title", "", "what stands above the plot, such as the `machine` that it is of")
 }
 
 func parse(args []string, ranks int, device string, out io.Writer) (*options, error) {
 	o := newOptions(device)
 	flags := flag.NewFlagSet("reshard", flag.ContinueOnError)
-	flags.SetOutput(out)
+	flags.SetOutput(io.Discard) // the error says what is wrong, and sixty lines of flags do not
 	o.register(flags)
 	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			flags.SetOutput(out)
+			flags.Usage()
+		}
 		return nil, err
 	}
+	o.given = make(map[string]bool)
+	flags.Visit(func(f *flag.Flag) { o.given[f.Name] = true })
 	if flags.NArg() > 0 {
 		return nil, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
@@ -174,8 +192,8 @@ func parse(args []string, ranks int, device string, out io.Writer) (*options, er
 	if err := o.checkWords(); err != nil {
 		return nil, err
 	}
-	if o.sweep.name == "channels" && o.model != "" {
-		return nil, fmt.Errorf("-sweep channels -model %s: it sends tensors of -tensor to each rank", o.model)
+	if err := o.checkIdle(); err != nil {
+		return nil, err
 	}
 	return o, o.sweep.check(ranks)
 }
@@ -193,46 +211,6 @@ func (o *options) lay(ranks int) {
 	if o.to == "" {
 		o.to = fmt.Sprintf(to, ranks)
 	}
-}
-
-func (o *options) checkNumbers() error {
-	switch {
-	case o.iters < 1 || o.warmup < 0 || max(o.iters, o.warmup) > itersMax:
-		return fmt.Errorf("-iters %d -warmup %d: want at least 1 and 0, at most %d", o.iters, o.warmup, itersMax)
-	case o.scale < 1 || o.scale > scaleMax:
-		return fmt.Errorf("-scale %d: want 1 to %d", o.scale, scaleMax)
-	case o.inFlight < 1 || o.maxBuckets < 0 || o.window < 1:
-		return fmt.Errorf("-in-flight %d -max-buckets %d -window %d: want at least 1, 0 and 1", o.inFlight, o.maxBuckets, o.window)
-	case o.streams < 0 || o.streams > streamsMax:
-		return fmt.Errorf("-streams %d: want 0 to %d", o.streams, streamsMax)
-	case o.model != "" && len(o.tensors) > 0:
-		return fmt.Errorf("-model %s -tensor %s: want one of them", o.model, o.tensors[0])
-	case o.model == "" && o.scale != 1:
-		return fmt.Errorf("-scale %d: it is for -model", o.scale)
-	}
-	return nil
-}
-
-// checkWords checks the flags that are one of a few words.
-func (o *options) checkWords() error {
-	for _, word := range [...]struct {
-		name, value string
-		known       []string
-	}{
-		{"mode", o.mode, []string{"all", "serial", "pipelined", "budget"}},
-		{"policy", o.policy, policies},
-		{"order", o.order, []string{"matched", "formed", "largest"}},
-		{"publish", o.publish, publishing},
-		{"transport", o.packing, append([]string{"auto"}, transports...)},
-		{"fan", o.fan, fans},
-		{"verify", o.verify, []string{"all", "last", "off"}},
-		{"plot", o.plot, []string{"", "svg", "csv"}},
-	} {
-		if number(word.known, word.value) < 0 {
-			return fmt.Errorf("-%s %s: want %s", word.name, word.value, strings.Trim(strings.Join(word.known, ", "), ", "))
-		}
-	}
-	return nil
 }
 
 // The words of flags that are numbers elsewhere, at their number.

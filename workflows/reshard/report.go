@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ccrun/ccrun/guest-sdk/go/ccrun"
+	"github.com/ccrun/ccrun/guest-sdk/go/ccrun/reshard"
 )
 
 // table is rows of cells. The first column is words, the others are numbers.
@@ -44,12 +45,8 @@ func (t table) write(out io.Writer) {
 }
 
 // compare does the same in several ways and shows how they differ.
-func (s *site) compare(out, plot io.Writer) error {
-	moves, err := s.moves()
-	if err != nil {
-		return err
-	}
-	j, err := s.newJob(moves)
+func (s *site) compare(plan *reshard.Plan, out, plot io.Writer) error {
+	j, err := s.newJob(plan)
 	if err != nil {
 		return err
 	}
@@ -57,7 +54,11 @@ func (s *site) compare(out, plot io.Writer) error {
 	var all []measured
 	for _, how := range s.ways() {
 		if how.name == "budget" {
-			how = how.budgeted(s.budget.of(all[len(all)-1].peak))
+			peak := all[len(all)-1].peak
+			if peak == 0 && s.budget.all != 0 && s.maxBuckets == 0 {
+				continue // a part of nothing would be the same run again
+			}
+			how = how.budgeted(s.budget.of(peak))
 		}
 		m, err := j.run(how)
 		if err != nil {
@@ -92,7 +93,7 @@ func (s *site) ways() []setting {
 func (s *site) introduce(out io.Writer, j *job) {
 	what := fmt.Sprintf("%d tensors", len(j.plan.Moves))
 	if len(j.plan.Moves) == 1 {
-		what = "tensor " + j.plan.Moves[0].Tensor.Name
+		what = "tensor " + j.plan.Moves[0].Tensor.String()
 	}
 	if s.model != "" {
 		what = fmt.Sprintf("%s, %s", s.model, what)
@@ -121,10 +122,19 @@ func compareTable(all []measured) table {
 
 // budgetText is the budget, if there is one.
 func (m *measured) budgetText() string {
-	if m.maxBytes == 0 {
+	var limits []string
+	if m.maxBytes > 0 {
+		limits = append(limits, shortBytes(m.maxBytes))
+	}
+	switch {
+	case m.maxBuckets == 1:
+		limits = append(limits, "1 bucket")
+	case m.maxBuckets > 1:
+		limits = append(limits, fmt.Sprintf("%d buckets", m.maxBuckets))
+	case m.maxBytes == 0:
 		return "-"
 	}
-	return shortBytes(m.maxBytes)
+	return strings.Join(limits, ", ")
 }
 
 // stalledFor is what the next bucket of a rank waited for in more than a
@@ -160,10 +170,14 @@ func (s *site) conclude(out io.Writer, all []measured) {
 		fmt.Fprintf(out, "reshard: %d elements are WRONG of %s verified\n", c.bad, shortBytes(c.verified))
 	case c.phantom > 0:
 		fmt.Fprintf(out, "reshard: not verified (phantom): %s have no bytes on this simulated machine, %s were verified; see ccrun --data\n", shortBytes(c.phantom), shortBytes(c.verified))
-	case c.verified == 0:
+	case s.verify == "off":
 		fmt.Fprintln(out, "reshard: not verified (-verify off)")
 	default:
 		fmt.Fprintf(out, "reshard: %d bytes verified after %d runs, 0 elements wrong\n", c.verified, c.runs)
+	}
+	if s.mode != "serial" && !slices.ContainsFunc(all, func(m measured) bool { return m.peak > 0 }) {
+		fmt.Fprintln(out, "reshard: "+s.unstaged())
+		return
 	}
 	for i := range all {
 		if m := &all[i]; m.maxBytes > 0 && m.largest > m.maxBytes {
@@ -172,6 +186,14 @@ func (s *site) conclude(out io.Writer, all []measured) {
 			return
 		}
 	}
+}
+
+// unstaged says why there is no peak.
+func (s *site) unstaged() string {
+	if s.packing == "auto" || s.packing == "direct" {
+		return "nothing was staged (direct), so there is no peak to bound; try -transport packed"
+	}
+	return "nothing was staged, so there is no peak to bound"
 }
 
 // draw writes the plot that is asked for.

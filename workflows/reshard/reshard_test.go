@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"math"
@@ -79,15 +81,16 @@ func TestWrongBytesAreFound(t *testing.T) {
 		if err != nil {
 			return err
 		}
+		plans, err := o.plans(w)
+		if err != nil {
+			return err
+		}
 		s, err := newSite(w, o)
 		if err != nil {
 			return err
 		}
-		moves, err := s.moves()
-		if err != nil {
-			return err
-		}
-		j, err := s.newJob(moves)
+		s.errors = io.Discard
+		j, err := s.newJob(plans[0])
 		if err != nil {
 			return err
 		}
@@ -113,6 +116,103 @@ func TestWrongBytesAreFound(t *testing.T) {
 	}
 }
 
+// A rank tells of a few wrong tensors, and then how many more there were.
+func TestFewWrongTensorsAreTold(t *testing.T) {
+	result := ccruntest.Run(t, 1, func(w *ccrun.World) error {
+		o, err := parse(strings.Fields("-tensor 6x6:u8:5"), 1, "cpu", io.Discard)
+		if err != nil {
+			return err
+		}
+		plans, err := o.plans(w)
+		if err != nil {
+			return err
+		}
+		s, err := newSite(w, o)
+		if err != nil {
+			return err
+		}
+		var told strings.Builder
+		s.errors = &told
+		j, err := s.newJob(plans[0])
+		if err != nil {
+			return err
+		}
+		if err := j.check(newCounts(1)); err != nil { // nothing has been moved
+			return err
+		}
+		if err := j.close(); err != nil {
+			return err
+		}
+		lines := strings.Split(strings.TrimSpace(told.String()), "\n")
+		if len(lines) != 4 || !strings.HasPrefix(lines[2], "reshard: rank 0: tensor 2 (6x6:u8) is wrong, first at element ") || lines[3] != "reshard: rank 0: and 2 more times a tensor was wrong" {
+			t.Errorf("told:\n%s", told.String())
+		}
+		return nil
+	})
+	if result.Errs[0] != nil {
+		t.Error(result.Errs[0])
+	}
+}
+
+// The budget of the table is all that it is; of a plot, what its points share.
+func TestBudgetIsSaid(t *testing.T) {
+	for _, c := range []struct {
+		bytes   int64
+		buckets int
+		want    string
+	}{{0, 0, "-"}, {64 << 20, 0, "64MiB"}, {0, 1, "1 bucket"}, {1 << 10, 2, "1KiB, 2 buckets"}} {
+		m := measured{setting: setting{maxBytes: c.bytes, maxBuckets: c.buckets}}
+		if got := m.budgetText(); got != c.want {
+			t.Errorf("%d bytes, %d buckets: %s, want %s", c.bytes, c.buckets, got, c.want)
+		}
+	}
+	one, two := measured{setting: setting{maxBytes: 1 << 20}}, measured{setting: setting{maxBytes: 2 << 20}}
+	s := site{options: newOptions("sim")}
+	if got := s.budgetLabel([]pair{{with: one}, {with: one}}); got != "budget of 1MiB" {
+		t.Errorf("one budget: %s", got)
+	}
+	if got := s.budgetLabel([]pair{{with: one}, {with: two}}); got != "budget of 1/4 of the peak" {
+		t.Errorf("a part: %s", got)
+	}
+	s.options.sweep.name = "max-bytes"
+	if got := s.budgetLabel([]pair{{with: one}, {with: two}}); got != "that budget over all channels" {
+		t.Errorf("many: %s", got)
+	}
+}
+
+// Where nothing is staged it is said, and no budget is run that bounds nothing.
+func TestNothingStagedIsSaid(t *testing.T) {
+	for args, want := range map[string]bool{"": false, "-max-bytes 1MiB": true, "-max-buckets 2": true, "-mode budget": false} {
+		_, out := ccruntest.Workflow(workflow).Check(t, 4, 0, "-iters 1 -tensor 8x8:f32 -transport direct "+args)
+		if !strings.HasSuffix(out, "\nreshard: nothing was staged (direct), so there is no peak to bound; try -transport packed\n") {
+			t.Errorf("%s: it is not said that nothing was staged:\n%s", args, out)
+		}
+		if got := strings.Contains(out, "\n  budget "); got != want {
+			t.Errorf("%s: a budget is run: %v, want %v:\n%s", args, got, want, out)
+		}
+	}
+	for _, c := range []struct {
+		args string
+		peak int64
+		want string
+	}{
+		{"-transport packed", 1, ""},
+		{"-transport packed", 0, "reshard: nothing was staged, so there is no peak to bound\n"},
+		{"-mode serial", 0, ""},
+	} {
+		o, err := parse(strings.Fields(c.args), 2, "cpu", io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		s := site{options: o}
+		s.conclude(&out, []measured{{}, {peak: c.peak}})
+		if want := "reshard: 0 bytes verified after 0 runs, 0 elements wrong\n" + c.want; out.String() != want {
+			t.Errorf("%s, peak %d: got\n%swant\n%s", c.args, c.peak, out.String(), want)
+		}
+	}
+}
+
 func TestGoldenResult(t *testing.T) {
 	ccruntest.Workflow(workflow).CheckGolden(t, 4, "-tensor 100x77:f32 -tensor 31x8:bf16:5 -split 1KiB -bucket 4KiB -iters 1", "out")
 }
@@ -121,10 +221,10 @@ func TestGoldenResult(t *testing.T) {
 var figures = regexp.MustCompile(` *[-+]?\d[.0-9e-]*( ms| %)`)
 
 func TestOutput(t *testing.T) {
-	_, got := ccruntest.Workflow(workflow).Check(t, 2, 0, "-tensor 4x6:u8:3 -bucket 16B -iters 1 -verify off -mode serial")
+	_, got := ccruntest.Workflow(workflow).Check(t, 2, 0, "-tensor 4x6:u8:3 -iters 1 -verify off -mode serial")
 	want := "reshard: 2 ranks, 3 tensors, 72B, from 2:S0 to 2:S1\n" +
 		"reshard: 12 entries: 6 stay, 6 go to one rank, 0 to several, 0 are added up; 36B between ranks\n" +
-		"reshard: buckets of 16B, 2 in flight per channel, 1 warm-up and 1 iterations\n" +
+		"reshard: buckets of 256KiB, 2 in flight per channel, 1 warm-up and 1 iterations\n" +
 		"  mode    time  GB/s  gain  buckets  channels  in flight  peak  rank  mean  budget  stalled for\n" +
 		"  serial #     #     1.00       12         4          0    0B     0    0B       -\n" +
 		"reshard: not verified (-verify off)\n"
@@ -165,7 +265,7 @@ func TestCountsAreCombined(t *testing.T) {
 }
 
 func TestPlots(t *testing.T) {
-	for _, sweep := range []string{"mode", "channels", "max-bytes=1/4..1", "bucket=1KiB..4KiB", "in-flight"} {
+	for _, sweep := range []string{"channels", "max-bytes=1/4..1", "bucket=1KiB..4KiB", "in-flight"} {
 		for _, plot := range []string{"svg", "csv"} {
 			args := "-tensor 100x77:f32 -split 1KiB -iters 1 -sweep " + sweep + " -plot " + plot
 			var out, aside bytes.Buffer
@@ -196,7 +296,7 @@ func TestPlots(t *testing.T) {
 }
 
 func TestBudgets(t *testing.T) {
-	for text, want := range map[string]string{"64MiB": "64MiB: 67108864", "1/4": "1/4: 25", "25%": "25/100: 25", "2/1": "2/1: 200"} {
+	for text, want := range map[string]string{"64MiB": "64MiB: 67108864", "1/4": "1/4: 25", "25%": "25%: 25", "1/1": "1: 100", "0": "0B: 0"} {
 		var b budget
 		if err := b.Set(text); err != nil {
 			t.Fatal(err)
@@ -216,29 +316,25 @@ func TestBudgets(t *testing.T) {
 
 func TestSweeps(t *testing.T) {
 	for text, want := range map[string]string{
-		"channels=1..8":        "channels=1,2,4,8",
-		"channels=3..10":       "channels=3,6,10",
+		"channels=1..6":        "channels=1,2,4,6",
+		"channels=3..5":        "channels=3,5",
 		"channels":             "channels=1,2,4,6", // of six ranks
 		"in-flight":            "in-flight=1,2,3,4",
 		"in-flight=2,1":        "in-flight=2,1",
 		"bucket=64KiB..256KiB": "bucket=64KiB,128KiB,256KiB",
 		"bucket=3..10":         "bucket=3B,6B,10B",
-		"max-bytes=1/8..1":     "max-bytes=1/8,1/4,1/2,1/1",
+		"max-bytes=1/8..1":     "max-bytes=1/8,1/4,1/2,1",
 		"max-bytes=1/3..2/3":   "max-bytes=1/3,2/3",
-		"max-bytes=1MiB,50%":   "max-bytes=1MiB,50/100",
+		"max-bytes=1MiB,50%":   "max-bytes=1MiB,50%",
+		"max-bytes=25%..1":     "max-bytes=25%,50%,1",
 		"max-bytes=1MiB..4MiB": "max-bytes=1MiB,2MiB,4MiB",
-		"mode":                 "mode",
 	} {
 		var s sweep
 		err := s.Set(text)
 		if err == nil {
 			err = s.check(6)
 		}
-		if strings.Contains(text, "8") && s.name == "channels" || strings.Contains(text, "10") && s.name == "channels" {
-			if err == nil {
-				t.Errorf("%s: there are no channels to more than six ranks", text)
-			}
-		} else if err != nil {
+		if err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
 		if got := s.String(); got != want {
@@ -249,43 +345,100 @@ func TestSweeps(t *testing.T) {
 
 func TestBadFlags(t *testing.T) {
 	for args, want := range map[string]string{
-		"-iters 0":                 "-iters 0 -warmup 1: want at least 1 and 0, at most 65536",
-		"-in-flight 0":             "-in-flight 0 -max-buckets 0 -window 4: want at least 1, 0 and 1",
-		"-policy some":             "-policy some: want all-at-once, windowed, serialized, credits, scripted",
-		"-plot png":                "-plot png: want svg, csv",
-		"-scale 2":                 "-scale 2: it is for -model",
-		"-streams -1":              "-streams -1: want 0 to 1024",
-		"-model a -tensor 2:u8":    "-model a -tensor 2:u8: want one of them",
-		"-model a -sweep channels": "-sweep channels -model a: it sends tensors of -tensor to each rank",
-		"-max-bytes 1/0":           `invalid value "1/0" for flag -max-bytes: not a size such as 64MiB, nor a part of the peak such as 1/4 or 25%: "1/0"`,
-		"-sweep size=1..2":         `invalid value "size=1..2" for flag -sweep: want channels, max-bytes, bucket, in-flight or mode, not "size"`,
-		"-sweep in-flight=4..1":    `invalid value "in-flight=4..1" for flag -sweep: 4..1 is no range`,
-		"-sweep in-flight=1..100":  `invalid value "in-flight=1..100" for flag -sweep: 1..100 has more than 64 values`,
-		"-sweep bucket=1/4":        `invalid value "bucket=1/4" for flag -sweep: "1/4": a part of the peak is for max-bytes`,
-		"-sweep max-bytes=1..1/2":  `invalid value "max-bytes=1..1/2" for flag -sweep: 1..1/2 is no range`,
-		"-sweep bucket=0":          `invalid value "bucket=0" for flag -sweep: "0": want at least 1`,
-		"-sweep mode=1":            `invalid value "mode=1" for flag -sweep: mode has no values, not "1"`,
-		"-sweep channels=1..8":     "-sweep channels=8: each channel goes to a rank of its own, and there are 4; start more with ccrun -n",
-		"more":                     `unexpected argument "more"`,
+		"-iters 0":                "-iters 0 -warmup 1: want at least 1 and 0, at most 65536",
+		"-in-flight 0":            "-in-flight 0 -max-buckets 0 -window 4: want at least 1, 0 and 1",
+		"-policy some":            "-policy some: want all-at-once, windowed, serialized, credits, scripted",
+		"-plot png":               "-plot png: want svg, csv",
+		"-scale 2":                "-scale 2: it is for -model",
+		"-streams -1":             "-streams -1: want 0 to 63, as a rank has 64 and the pipeline needs one itself",
+		"-streams 64":             "-streams 64: want 0 to 63, as a rank has 64 and the pipeline needs one itself",
+		"-model a -tensor 2:u8":   "-model a -tensor 2:u8: want one of them",
+		"-max-bytes 1/0":          `invalid value "1/0" for flag -max-bytes: not a size such as 64MiB, nor a part of the peak such as 1/4 or 25%: "1/0"`,
+		"-sweep size=1..2":        `invalid value "size=1..2" for flag -sweep: want channels, max-bytes, bucket or in-flight, not "size"`,
+		"-sweep in-flight=4..1":   `invalid value "in-flight=4..1" for flag -sweep: 4..1 is no range`,
+		"-sweep in-flight=1..100": `invalid value "in-flight=1..100" for flag -sweep: 1..100 has more than 64 values`,
+		"-sweep bucket=1/4":       `invalid value "bucket=1/4" for flag -sweep: "1/4": a part of the peak is for max-bytes`,
+		"-sweep max-bytes=1..1/2": `invalid value "max-bytes=1..1/2" for flag -sweep: 1..1/2 is no range`,
+		"-sweep bucket=0":         `invalid value "bucket=0" for flag -sweep: "0": want at least 1`,
+		"-sweep mode":             `invalid value "mode" for flag -sweep: want channels, max-bytes, bucket or in-flight, not "mode"`,
+		"-sweep in-flight=":       `invalid value "in-flight=" for flag -sweep: in-flight has no values; write in-flight=1..4, or in-flight alone`,
+		"-sweep bucket=":          `invalid value "bucket=" for flag -sweep: bucket has no values; write bucket=64KiB..16MiB, or bucket alone`,
+		"-sweep channels=":        `invalid value "channels=" for flag -sweep: channels has no values; write channels=1..64, or channels alone`,
+		"-sweep in-flight=1MiB":   `invalid value "in-flight=1MiB" for flag -sweep: "1MiB" is not a number`,
+		"-sweep max-bytes=1..":    `invalid value "max-bytes=1.." for flag -sweep: "" is not a number`,
+		"-sweep max-bytes=1/2..2": `invalid value "max-bytes=1/2..2" for flag -sweep: 2/1 is more than the peak without a budget`,
+		"-max-bytes 5/4":          `invalid value "5/4" for flag -max-bytes: 5/4 is more than the peak without a budget`,
+		"-max-bytes 101%":         `invalid value "101%" for flag -max-bytes: 101% is more than the peak without a budget`,
+		"-nothing":                "flag provided but not defined: -nothing",
+		"-sweep channels=1..8":    "-sweep channels=8: each channel goes to a rank of its own, and there are 4; start more with ccrun -n",
+		"more":                    `unexpected argument "more"`,
 	} {
-		if _, err := parse(strings.Fields(args), 4, "cpu", io.Discard); err == nil || err.Error() != want {
+		var out strings.Builder
+		if _, err := parse(strings.Fields(args), 4, "cpu", &out); err == nil || err.Error() != want || out.Len() > 0 {
+			t.Errorf("%s: %v, want %s; it says %q", args, err, want, out.String())
+		}
+	}
+}
+
+// What would do nothing is refused in a line that says so.
+func TestIdleFlags(t *testing.T) {
+	for args, want := range map[string]string{
+		"-mode pipelined -max-buckets 1":    "-max-buckets does nothing with -mode pipelined: there is no budget; try -mode budget",
+		"-mode serial -max-bytes 1MiB":      "-max-bytes does nothing with -mode serial: there is no budget; try -mode budget",
+		"-mode serial -bucket 1MiB":         "-bucket does nothing with -mode serial: one chunk goes after the other there; leave it out, or -mode",
+		"-window 2":                         "-window does nothing with -policy all-at-once: try -policy windowed",
+		"-sweep bucket -mode serial":        "-mode does nothing with -sweep bucket: a sweep runs each value, without the budget and with it",
+		"-sweep in-flight -in-flight 3":     "-in-flight does nothing with -sweep in-flight: a sweep runs each value, without the budget and with it",
+		"-sweep max-bytes -max-bytes 1/2":   "-max-bytes does nothing with -sweep max-bytes: a sweep runs each value, without the budget and with it",
+		"-sweep channels -from 4:S0":        "-from does nothing with -sweep channels: rank 0 sends tensors of -tensor to each rank",
+		"-sweep channels -model llama3-8b":  "-model does nothing with -sweep channels: rank 0 sends tensors of -tensor to each rank",
+		"-transport direct -checksum":       "-checksum does nothing with -transport direct: receivers copy from where it lies; try -transport packed",
+		"-plot csv -title x":                "-title does nothing with -plot csv: it stands above -plot svg",
+		"-title x":                          "-title does nothing with -plot: it stands above -plot svg",
+		"-policy windowed -window 2":        "",
+		"-mode budget -max-buckets 2":       "",
+		"-sweep channels -max-bytes 64MiB":  "",
+		"-mode serial -transport scattered": "",
+	} {
+		_, err := parse(strings.Fields(args), 4, "cpu", io.Discard)
+		if got := fmt.Sprint(err); got != want && (err != nil || want != "") {
 			t.Errorf("%s: %v, want %s", args, err, want)
 		}
 	}
+}
+
+// The usage is for who asks for it.
+func TestUsage(t *testing.T) {
+	var out strings.Builder
+	if _, err := parse([]string{"-h"}, 4, "cpu", &out); !errors.Is(err, flag.ErrHelp) || strings.Count(out.String(), "Usage of reshard:") != 1 {
+		t.Errorf("%v, and it says\n%s", err, out.String())
+	}
+}
+
+// What cannot be planned is refused in the words of the flags, before anything
+// is asked of the host.
+func TestBadPlans(t *testing.T) {
 	for args, want := range map[string]string{
-		"-tensor 2x2":                      "-tensor 2x2: want shape and type, such as 1000x777:f32",
-		"-tensor 2x0:u8":                   `-tensor 2x0:u8: "0" is not a dimension, or there are too many elements`,
-		"-tensor 2:f8":                     "-tensor 2:f8: element type \"f8\" is none of u8 i32 i64 f16 bf16 f32 f64",
-		"-tensor 2:u8:0":                   "-tensor 2:u8:0: want 1 to 1048576 of them",
-		"-tensor 9999999999999999x9999:u8": `-tensor 9999999999999999x9999:u8: "9999999999999999" is not a dimension, or there are too many elements`,
+		"-tensor 2x2":                      `-tensor: tensor "2x2": write shape and type, like 4096x4096:bf16`,
+		"-tensor 2x0:u8":                   "-tensor 2x0:u8: it has no elements",
+		"-tensor 2:f8":                     `-tensor: tensor "2:f8": element type "f8" is none of u8 i32 i64 f16 bf16 f32 f64`,
+		"-tensor 2:u8:0":                   "-tensor 2:u8:0: want 1 to 1048576 of them, such as 512x512:f32:64",
+		"-from 2x8:S0,S1":                  "-from 2x8:S0,S1 needs ranks 0 to 15, there are 4: start more with ccrun -n 16",
+		"-to 2@3:S0":                       "-to 2@3:S0 needs ranks 3 to 4, there are 4: start more with ccrun -n 5",
+		"-model llama3-8b -to tp=8":        "-to tp=8 needs ranks 0 to 7, there are 4: start more with ccrun -n 8",
+		"-from some":                       `-from: layout "some" has no colon`,
+		"-tensor 512x512:f32:64 -to 4:S2":  "tensor 0 (512x512:f32): ",
+		"-tensor 9999999999999999x9999:u8": `-tensor: tensor "9999999999999999x9999:u8": `,
 	} {
-		o, err := parse(strings.Fields(args), 4, "cpu", io.Discard)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := o.moves(); err == nil || err.Error() != want {
-			t.Errorf("%s: %v, want %s", args, err, want)
-		}
+		ccruntest.Run(t, 4, func(w *ccrun.World) error {
+			if w.Rank() > 0 {
+				return nil
+			}
+			if err := run(w, strings.Fields(args), io.Discard, io.Discard); err == nil || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("%s: %v, want %s", args, err, want)
+			}
+			return nil
+		})
 	}
 }
 

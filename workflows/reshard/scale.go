@@ -26,6 +26,14 @@ func (u unit) format(v float64) string {
 	return strconv.FormatFloat(v, 'g', 6, 64)
 }
 
+// tick is the label of a number on an axis.
+func (u unit) tick(v float64) string {
+	if v == 0 {
+		return "0"
+	}
+	return u.format(v)
+}
+
 // short is a number with three digits that count.
 func short(v float64) string {
 	switch size := math.Abs(v); {
@@ -41,7 +49,8 @@ func short(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
-// shortBytes is a size with three digits that count, without zeros behind them.
+// shortBytes is a size with three digits that count, without zeros behind them:
+// what was measured. ccrun.ByteSize has all digits, for what was given.
 func shortBytes(n int64) string {
 	v, units := float64(n), []string{"B", "KiB", "MiB", "GiB", "TiB"}
 	for math.Abs(v) >= 1024 && len(units) > 1 {
@@ -62,14 +71,17 @@ func trimmed(text string) string {
 type scale struct {
 	low, high float64
 	log       bool
+	nothing   bool // low stands for 0, which a logarithmic scale does not have
 }
 
 // scaleOf is a scale that holds values. One that is not logarithmic begins at
-// 0 if it is grounded; a logarithmic one begins and ends at a power of two.
+// 0 if it is grounded; a logarithmic one begins and ends at a power of two, and
+// has one more at the bottom for what is nothing.
 func scaleOf(values []float64, log, grounded bool) scale {
-	low, high := math.Inf(1), math.Inf(-1)
+	low, high, nothing := math.Inf(1), math.Inf(-1), false
 	for _, v := range values {
 		if log && v <= 0 {
+			nothing = grounded
 			continue // it has no place there
 		}
 		low, high = min(low, v), max(high, v)
@@ -79,6 +91,9 @@ func scaleOf(values []float64, log, grounded bool) scale {
 		return scale{low: 0, high: 1}
 	case log && grounded:
 		low, high = math.Exp2(math.Floor(math.Log2(low/1.05))), math.Exp2(math.Ceil(math.Log2(high*1.05)))
+		if nothing {
+			low /= 2
+		}
 	case grounded && high > 0:
 		low = min(0, low)
 		step := stepOf((high - low) * 1.05)
@@ -90,7 +105,7 @@ func scaleOf(values []float64, log, grounded bool) scale {
 	case low == high:
 		low, high = low-0.5, high+0.5
 	}
-	return scale{low: low, high: high, log: log}
+	return scale{low: low, high: high, log: log, nothing: nothing}
 }
 
 // at is where a number lies, from 0 to 1.
@@ -107,6 +122,12 @@ func (s scale) ticks(u unit) []float64 {
 	var ticks []float64
 	if s.log {
 		first, last := int(math.Ceil(math.Log2(s.low)-1e-9)), int(math.Floor(math.Log2(s.high)+1e-9))
+		if s.nothing {
+			first, ticks = first+1, append(ticks, 0)
+		}
+		if u == byteUnit {
+			first = max(first, 0) // there is no half of a byte
+		}
 		for e := first; e <= last; e += 1 + (last-first)/9 {
 			ticks = append(ticks, math.Exp2(float64(e)))
 		}
@@ -114,7 +135,7 @@ func (s scale) ticks(u unit) []float64 {
 	}
 	step := stepOf(s.high - s.low)
 	if u == byteUnit {
-		step = math.Exp2(math.Ceil(math.Log2((s.high - s.low) / 8)))
+		step = max(1, math.Exp2(math.Ceil(math.Log2((s.high-s.low)/8))))
 	}
 	for i := math.Ceil(s.low/step - 1e-9); i*step <= s.high+step*1e-9; i++ {
 		ticks = append(ticks, i*step)

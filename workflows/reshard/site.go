@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/binary"
 	"errors"
+	"io"
+	"os"
 
 	"github.com/ccrun/ccrun/guest-sdk/go/ccrun"
 )
@@ -15,6 +17,8 @@ type site struct {
 	streams []*ccrun.Stream
 	board   *ccrun.Buffer // where ranks show each other numbers
 	checked verdict
+	wrong   int       // tensors that this rank has found wrong since it last said how many
+	errors  io.Writer // where it says so
 }
 
 // verdict is what verifying has found so far, on all ranks.
@@ -26,7 +30,7 @@ type verdict struct {
 // newSite also allocates what ranks show each other numbers on, before memory
 // is so short that a simulator has buffers without bytes.
 func newSite(world *ccrun.World, o *options) (*site, error) {
-	s := &site{options: o, world: world}
+	s := &site{options: o, world: world, errors: os.Stderr}
 	var err error
 	if s.comm, err = world.Comm(); err != nil {
 		return nil, err

@@ -138,10 +138,14 @@ func (p *panel) draw(b *strings.Builder, x scale, horizontal axis, top int) {
 	y := scaleOf(values, p.y.log, true)
 	bottom := float64(top + panelHeight)
 	text(b, marginLeft, float64(top)-8, `font-weight="600"`, p.y.label)
-	for _, tick := range y.ticks(p.y.unit) {
-		at := bottom - panelHeight*y.at(tick)
-		line(b, marginLeft, at, marginLeft+plotWidth, at, "#e2e8f0")
-		text(b, marginLeft-8, at+4, `text-anchor="end"`, p.y.unit.format(tick))
+	if p.y.unit == byteUnit && !slices.ContainsFunc(values, func(v float64) bool { return v > 0 }) {
+		text(b, marginLeft+plotWidth/2, bottom-panelHeight/2, `text-anchor="middle" fill="#64748b"`, "nothing staged")
+	} else {
+		for _, tick := range y.ticks(p.y.unit) {
+			at := bottom - panelHeight*y.at(tick)
+			line(b, marginLeft, at, marginLeft+plotWidth, at, "#e2e8f0")
+			text(b, marginLeft-8, at+4, `text-anchor="end"`, p.y.unit.tick(tick))
+		}
 	}
 	for _, tick := range horizontal.ticks(x) {
 		at := marginLeft + plotWidth*x.at(tick)
@@ -149,9 +153,6 @@ func (p *panel) draw(b *strings.Builder, x scale, horizontal axis, top int) {
 	}
 	line(b, marginLeft, bottom, marginLeft+plotWidth, bottom, "#94a3b8")
 	for i, s := range p.series {
-		if p.y.log { // nothing has no place there
-			s.points = slices.DeleteFunc(slices.Clone(s.points), func(at point) bool { return at.y <= 0 })
-		}
 		s.draw(b, i, len(horizontal.names) == 0, func(at point) (float64, float64) {
 			return marginLeft + plotWidth*x.at(at.x), bottom - panelHeight*y.at(at.y)
 		}, p.y.unit)
@@ -182,7 +183,7 @@ func (s *series) draw(b *strings.Builder, i int, joined bool, place func(point) 
 
 func (c *chart) drawFoot(b *strings.Builder, x scale, bottom int) {
 	for _, tick := range c.x.ticks(x) {
-		name := c.x.unit.format(tick)
+		name := c.x.unit.tick(tick)
 		if len(c.x.names) > 0 {
 			name = c.x.names[int(tick)]
 		}

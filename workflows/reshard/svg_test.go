@@ -4,8 +4,10 @@ import (
 	"encoding/xml"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -54,6 +56,7 @@ func TestSVG(t *testing.T) {
 func TestSVGOfOddNumbers(t *testing.T) {
 	for name, points := range map[string][]point{
 		"none": nil, "one": {{1, 1}}, "zero": {{0, 0}}, "equal": {{3, 7}, {3, 7}}, "tiny": {{1e-9, 1e-9}, {1e-3, 2e-9}}, "huge": {{1, 1e18}, {1 << 40, 1}},
+		"first zero": {{1, 0}, {2, 16 << 20}, {4, 64 << 20}}, "zeros": {{1, 0}, {2, 0}}, "few bytes": {{1, 1}, {3, 2}},
 	} {
 		for _, log := range []bool{false, true} {
 			for _, unit := range []unit{plainUnit, byteUnit, rateUnit} {
@@ -63,6 +66,7 @@ func TestSVGOfOddNumbers(t *testing.T) {
 					t.Fatal(err)
 				}
 				checkSVG(t, name, b.String())
+				checkTicks(t, fmt.Sprintf("%s, log %v, unit %d", name, log, unit), b.String())
 			}
 		}
 	}
@@ -74,6 +78,44 @@ func TestSVGOfOddNumbers(t *testing.T) {
 	checkSVG(t, "named", b.String())
 	if !strings.Contains(b.String(), ">pipelined</text>") || strings.Contains(b.String(), "polyline") {
 		t.Errorf("an axis of names does not show them, or joins them:\n%s", b.String())
+	}
+}
+
+// What is nothing lies at the bottom, below all that is something, and is said
+// to be 0; where all is nothing, that is said.
+func TestNothingIsDrawn(t *testing.T) {
+	draw := func(points ...point) string {
+		var b strings.Builder
+		y := axis{unit: byteUnit, log: true}
+		if err := writeSVG(&b, chart{x: axis{log: true}, panels: []panel{{y, []series{{"s", points}}}}}); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	some := draw(point{1, 0}, point{2, 16 << 20}, point{4, 64 << 20})
+	bottom := headHeight + panelHeight
+	if want := fmt.Sprintf(`<title>s: 0B</title><circle cx="%d.0" cy="%d.0"`, marginLeft, bottom); !strings.Contains(some, want) {
+		t.Errorf("a peak of 0 does not lie at the bottom (want %s):\n%s", want, some)
+	}
+	if want := fmt.Sprintf(`y="%d.0" text-anchor="end">0</text>`, bottom+4); !strings.Contains(some, want) || strings.Contains(some, "nothing staged") {
+		t.Errorf("the bottom is not labelled 0 (want %s):\n%s", want, some)
+	}
+	if none := draw(point{1, 0}, point{2, 0}); !strings.Contains(none, ">nothing staged</text>") || strings.Contains(none, `text-anchor="end"`) {
+		t.Errorf("nothing is not said, or has ticks:\n%s", none)
+	}
+}
+
+// checkTicks checks that no two ticks of an axis have the same label. Those of
+// the vertical axis end at it, those of the other one are centred.
+func checkTicks(t *testing.T, name, text string) {
+	t.Helper()
+	seen := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(text-anchor="(?:end|middle)")>([^<]*)</text>`).FindAllStringSubmatch(text, -1) {
+		if label := m[1] + m[2]; seen[label] {
+			t.Errorf("%s: two ticks are labelled %s", name, m[2])
+		} else {
+			seen[label] = true
+		}
 	}
 }
 
@@ -110,6 +152,8 @@ func TestScales(t *testing.T) {
 		{[]float64{1, 64}, true, false, plainUnit, "1 2 4 8 16 32 64"},
 		{[]float64{3 << 20, 100 << 20}, true, true, byteUnit, "2MiB 4MiB 8MiB 16MiB 32MiB 64MiB 128MiB"},
 		{[]float64{1, 2, 3, 4}, false, false, plainUnit, "1 1.5 2 2.5 3 3.5 4"},
+		{[]float64{0, 2 << 20, 4 << 20}, true, true, byteUnit, "0B 1MiB 2MiB 4MiB 8MiB"},
+		{[]float64{1, 2}, false, true, byteUnit, "0B 1B 2B"},
 		{[]float64{0, 3 << 20}, false, true, byteUnit, "0B 512KiB 1MiB 1.5MiB 2MiB 2.5MiB 3MiB"},
 	} {
 		var got []string

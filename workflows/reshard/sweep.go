@@ -17,17 +17,17 @@ type sweep struct {
 // pointsMax is how many values a sweep may have.
 const pointsMax = 64
 
-// sweeps are what can be varied. Without a range it is their own.
+// sweeps are what can be varied. Without a range it is their own; that of
+// channels ends with the ranks.
 var sweeps = [...]struct {
 	name, usual string
 	sizes       bool // they are bytes
 	doubles     bool // the next value is twice this one, else one more
 }{
-	{"channels", "", false, true},
+	{"channels", "1..64", false, true},
 	{"max-bytes", "1/16..1", true, true},
 	{"bucket", "64KiB..16MiB", true, true},
 	{"in-flight", "1..4", false, false},
-	{"mode", "", false, false},
 }
 
 // kind is the number in sweeps of what is varied, -1 if it is none of them.
@@ -65,14 +65,13 @@ func (s *sweep) Set(text string) error {
 	kind := s.kind()
 	switch {
 	case kind < 0:
-		return fmt.Errorf("want channels, max-bytes, bucket, in-flight or mode, not %q", name)
-	case name == "mode" && given:
-		return fmt.Errorf("mode has no values, not %q", values)
+		return fmt.Errorf("want channels, max-bytes, bucket or in-flight, not %q", name)
+	case given && values == "":
+		return fmt.Errorf("%s has no values; write %s=%s, or %s alone", name, name, sweeps[kind].usual, name)
+	case !given && name == "channels":
+		return nil // check gives it its range
 	case !given:
 		values = sweeps[kind].usual
-	}
-	if values == "" {
-		return nil
 	}
 	if low, high, isRange := strings.Cut(values, ".."); isRange {
 		return s.span(low, high, sweeps[kind].doubles)
@@ -90,7 +89,14 @@ func (s *sweep) Set(text string) error {
 // value reads a number, or a part of the peak where that is what is varied.
 func (s *sweep) value(text string) (budget, error) {
 	var v budget
-	if err := v.Set(text); err != nil {
+	err := v.Set(text)
+	if kind := s.kind(); !sweeps[kind].sizes && v.all == 0 {
+		v.bytes, err = strconv.ParseInt(text, 10, 32)
+	}
+	if err != nil && v.all != 0 && s.name == "max-bytes" {
+		return v, err
+	}
+	if err != nil {
 		return v, fmt.Errorf("%q is not a number", text)
 	}
 	if v.all != 0 && s.name != "max-bytes" {
@@ -143,7 +149,7 @@ func (b *budget) next(doubles bool) budget {
 		n.bytes++
 	case n.all == 0:
 		n.bytes *= 2
-	case n.all%2 == 0:
+	case n.all%2 == 0 && !n.percent:
 		n.all /= 2
 	default:
 		n.part *= 2

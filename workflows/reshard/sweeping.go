@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+
+	"github.com/ccrun/ccrun/guest-sdk/go/ccrun/reshard"
 )
 
 // pair is one value of a sweep, without a budget and with one.
@@ -14,13 +16,13 @@ type pair struct {
 }
 
 // sweep does the same with one number after the other.
-func (s *site) sweep(out, plot io.Writer) error {
+func (s *site) sweep(plans []*reshard.Plan, out, plot io.Writer) error {
 	var pairs []pair
 	var j *job
 	for i := range s.options.sweep.values {
 		varied := s.with(i)
-		if j == nil || s.options.sweep.name == "channels" {
-			next, err := s.jobOf(i)
+		if i < len(plans) {
+			next, err := s.newJob(plans[i])
 			if err != nil {
 				return err
 			}
@@ -56,18 +58,6 @@ func (s *site) sweep(out, plot io.Writer) error {
 	return j.close()
 }
 
-// jobOf is what is moved for value i.
-func (s *site) jobOf(i int) (*job, error) {
-	moves, err := s.moves()
-	if s.options.sweep.name == "channels" {
-		moves, err = s.channelMoves(int(s.options.sweep.values[i].bytes), s.world.Size())
-	}
-	if err != nil {
-		return nil, err
-	}
-	return s.newJob(moves)
-}
-
 // point runs one value. Where only the budget varies, the run without one is
 // that of the first value.
 func (s *site) point(j *job, o *options, before []pair) (pair, error) {
@@ -79,7 +69,7 @@ func (s *site) point(j *job, o *options, before []pair) (pair, error) {
 		return p, err
 	}
 	maxBytes := o.budget.of(p.without.peak)
-	if s.options.sweep.name == "channels" && !o.budget.given {
+	if s.options.sweep.name == "channels" && !o.given["max-bytes"] {
 		maxBytes = j.channelBytes(o)
 	}
 	p.with, err = j.run(o.setting.budgeted(maxBytes))
@@ -127,13 +117,37 @@ func (s *site) sweepChart(pairs []pair) chart {
 	if sweeps[s.options.sweep.kind()].sizes {
 		x.unit, x.label = byteUnit, map[string]string{"max-bytes": "budget", "bucket": "size of a bucket"}[s.options.sweep.name]
 	}
+	with := s.budgetLabel(pairs)
 	return chart{
-		title: "Peak memory and throughput over " + x.label, subtitle: s.subtitle(), x: x,
+		title: s.titled("Peak memory and throughput over " + x.label), subtitle: s.subtitle(), x: x,
 		panels: []panel{
-			{axis{label: "peak staging memory of the fullest rank", unit: byteUnit, log: true}, []series{{"no budget", peaks[0]}, {"global budget", peaks[1]}}},
-			{axis{label: "throughput, GB/s", unit: rateUnit}, []series{{"no budget", rates[0]}, {"global budget", rates[1]}}},
+			{axis{label: "peak staging memory of the fullest rank", unit: byteUnit, log: true}, []series{{"no budget", peaks[0]}, {with, peaks[1]}}},
+			{axis{label: "throughput, GB/s", unit: rateUnit}, []series{{"no budget", rates[0]}, {with, rates[1]}}},
 		},
 	}
+}
+
+// budgetLabel says which budget a line of the plot is of, as far as all of it
+// has the same one.
+func (s *site) budgetLabel(pairs []pair) string {
+	for i := range pairs {
+		if pairs[i].with.budgetText() == pairs[0].with.budgetText() {
+			continue
+		}
+		if s.options.sweep.name == "max-bytes" {
+			return "that budget over all channels"
+		}
+		return "budget of " + s.budget.String() + " of the peak"
+	}
+	return "budget of " + pairs[0].with.budgetText()
+}
+
+// titled is the title that is asked for, or else this one.
+func (o *options) titled(title string) string {
+	if o.title != "" {
+		return o.title
+	}
+	return title
 }
 
 // subtitle says what was moved where.
@@ -163,7 +177,7 @@ func (s *site) compareChart(all []measured) chart {
 		peaks = append(peaks, point{float64(i), float64(all[i].peak)})
 	}
 	return chart{
-		title: "One chunk at a time, pipelined, and with a budget", subtitle: s.subtitle(), x: x,
+		title: s.titled("One chunk at a time, pipelined, and with a budget"), subtitle: s.subtitle(), x: x,
 		panels: []panel{
 			{axis{label: "throughput, GB/s", unit: rateUnit}, []series{{"throughput", rates}}},
 			{axis{label: "peak staging memory of the fullest rank", unit: byteUnit, log: true}, []series{{"peak", peaks}}},

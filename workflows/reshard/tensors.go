@@ -2,60 +2,32 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ccrun/ccrun/guest-sdk/go/ccrun/reshard"
 )
 
-// parseTensors reads "1000x777:f32" or "512x512:f32:64".
+// parseTensors reads a tensor of the SDK's text form, "1000x777:f32", or so
+// many of them, "512x512:f32:64".
 func parseTensors(text string) ([]reshard.Tensor, error) {
-	fields := strings.Split(text, ":")
-	if len(fields) < 2 || len(fields) > 3 {
-		return nil, fmt.Errorf("-tensor %s: want shape and type, such as 1000x777:f32", text)
-	}
-	t := reshard.Tensor{Name: text}
-	elements := int64(1)
-	for _, size := range strings.Split(fields[0], "x") {
-		n, err := strconv.ParseInt(size, 10, 64)
-		if err != nil || n < 1 || n > 1<<50/elements {
-			return nil, fmt.Errorf("-tensor %s: %q is not a dimension, or there are too many elements", text, size)
+	kind, count := text, 1
+	if last := strings.LastIndexByte(text, ':'); strings.IndexByte(text, ':') < last {
+		var err error
+		if count, err = strconv.Atoi(text[last+1:]); err != nil || count < 1 || count > tensorsMax {
+			return nil, fmt.Errorf("-tensor %s: want 1 to %d of them, such as 512x512:f32:64", text, tensorsMax)
 		}
-		elements *= n
-		t.Shape = append(t.Shape, n)
+		kind = text[:last]
 	}
-	var err error
-	if t.Dtype, err = reshard.ParseDtype(fields[1]); err != nil {
-		return nil, fmt.Errorf("-tensor %s: %w", text, err)
-	}
-	count := 1
-	if len(fields) == 3 {
-		if count, err = strconv.Atoi(fields[2]); err != nil || count < 1 || count > tensorsMax {
-			return nil, fmt.Errorf("-tensor %s: want 1 to %d of them", text, tensorsMax)
-		}
-	}
-	tensors := make([]reshard.Tensor, count)
-	for i := range tensors {
-		tensors[i] = t
-	}
-	return tensors, nil
-}
-
-// moves are what the flags ask for.
-func (o *options) moves() ([]reshard.Move, error) {
-	if o.model != "" {
-		return o.modelMoves()
-	}
-	from, err := reshard.ParseLayout(o.from)
+	t, err := reshard.ParseTensor(kind)
 	if err != nil {
-		return nil, fmt.Errorf("-from: %w", err)
+		return nil, fmt.Errorf("-tensor: %w", err)
 	}
-	to, err := reshard.ParseLayout(o.to)
-	if err != nil {
-		return nil, fmt.Errorf("-to: %w", err)
+	if t.Size() == 0 {
+		return nil, fmt.Errorf("-tensor %s: it has no elements", text)
 	}
-	tensors, err := o.list()
-	return reshard.Moves(from, to, tensors), err
+	return slices.Repeat([]reshard.Tensor{t}, count), nil
 }
 
 // list is the tensors that are given one by one.
