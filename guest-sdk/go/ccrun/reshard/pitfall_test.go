@@ -272,7 +272,7 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	big := move(t, "1048576:u8", "1:R", "1@1:R")[0]
-	if _, err := reshard.New(slices.Repeat([]reshard.Move{big}, 17), reshard.Options{MaxEntryBytes: 1}); err == nil || !strings.Contains(err.Error(), "up to tensor 16 (1048576:u8); raise MaxEntryBytes") {
+	if _, err := reshard.New(slices.Repeat([]reshard.Move{big}, 3), reshard.Options{MaxEntryBytes: 1}); err == nil || !strings.Contains(err.Error(), "more than 2097152 entries up to tensor 2 (1048576:u8); raise MaxEntryBytes") {
 		t.Errorf("too many entries in all: %v", err)
 	}
 }

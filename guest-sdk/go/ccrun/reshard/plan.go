@@ -6,9 +6,10 @@ import (
 	"slices"
 )
 
-// entriesMax is how many entries a plan may have: more are of no use, and a
-// guest has no memory for them.
-const entriesMax = 1 << 24
+// entriesMax is how many entries a plan may have, twice what a host takes in
+// pipelines at a time. So many take 434 MiB of a guest's memory, of which it has
+// 1 GiB by default; three times as many do not fit.
+const entriesMax = 1 << 21
 
 // bytesMax is how many bytes the tensors of a plan may have, counted on each rank
 // that may have or get one: sums of sizes stay below it whatever is planned.
