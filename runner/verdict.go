@@ -129,6 +129,9 @@ func describeCall(w flight.Wait) string {
 	if w.Slot > 0 {
 		text = fmt.Sprintf("collective %d, %s", w.Slot, text)
 	}
+	if w.Peer < 0 {
+		return text + ": wait for its own work to end"
+	}
 	return fmt.Sprintf("%s: wait for rank %d", text, w.Peer)
 }
 

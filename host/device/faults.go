@@ -10,12 +10,35 @@ import (
 // see that somebody notices: see package fault.
 type Faults interface {
 	// Inject has the device ask how an operation is to end, for each one that it
-	// carries out without waiting for anybody, and for each message that it
-	// receives and each step of a collective that moves bytes. It asks when the
-	// bytes are in place and before the operation counts as complete, with the
-	// rank at the other end, -1 if there is none, and the time that it has taken.
+	// carries out without waiting for anybody, other than waits and records of
+	// events, and for each message that it receives and each step of a collective that moves bytes, as [MoveOf] says what
+	// that is. It asks when the bytes are in place and before the operation counts
+	// as complete, with the rank at the other end, -1 if there is none, and the time
+	// that it has taken. A collective whose time comes from a model is one step of
+	// each rank, without another end: a Reduce if it reduces, else a Get.
 	// Inject is called before there are streams, ending by several threads at once.
 	Inject(ending func(kind op.Kind, peer int, nanos int64) Ending)
+}
+
+// MoveOf says what operation a rank's step of a collective counts as, and which
+// rank of the communicator is at its other end, -1 for none. The slots of other
+// ranks count as their memory.
+func MoveOf(s *op.Step, rank int) (kind op.Kind, peer int) {
+	kind, peer = op.Copy, -1
+	for _, p := range s.Sources {
+		if peer < 0 && int(p.Rank) != rank {
+			kind, peer = op.Get, int(p.Rank)
+		}
+	}
+	for _, p := range s.Dests {
+		if peer < 0 && int(p.Rank) != rank {
+			kind, peer = op.Put, int(p.Rank)
+		}
+	}
+	if len(s.Sources) > 1 {
+		kind = op.Reduce
+	}
+	return kind, peer
 }
 
 // Ending is how an operation is to end; the zero value is as it would anyway.

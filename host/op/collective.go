@@ -39,6 +39,9 @@ func (c CollectiveOp) String() string {
 	return collectives[c]
 }
 
+// Reduces reports whether the collective combines what ranks have.
+func (c CollectiveOp) Reduces() bool { return c == AllReduce || c == ReduceScatter || c == ReduceTo }
+
 // BusFactor is what nccl-tests multiplies algorithm bandwidth with to get bus
 // bandwidth on n ranks (nccl-tests doc/PERFORMANCE.md). The algorithm
 // bandwidth is size/time where size is the whole array: for AllGather,

@@ -47,6 +47,10 @@ func (d *Device) inject(kind op.Kind, peer int, start int64) (corrupt bool, err 
 // injectOp is inject for an operation that execute has carried out. The other
 // end of a Reduce is the first peer whose memory it has read.
 func (s *stream) injectOp(o *op.Op, peer int, start int64) error {
+	switch o.Kind {
+	case op.Wait, op.EventWait, op.EventRecord:
+		return nil // no work: queued ones are not asked about either
+	}
 	if o.Kind == op.Reduce {
 		for i := range o.Sources[:o.SourceCount] {
 			if peer = o.Sources[i].Buf.Peer(); peer >= 0 {
@@ -74,22 +78,11 @@ func (d *Device) injectLetter(to []byte, peer int, start int64) error {
 	return err
 }
 
-// injectMove is inject for a step of a call, of which the slots of other ranks
-// count as their memory.
+// injectMove is inject for a step of a call.
 func (c *comm) injectMove(s *op.Step, to []byte, start int64) error {
-	kind, peer := op.Copy, -1
-	for _, p := range s.Sources {
-		if peer < 0 && int(p.Rank) != c.rank {
-			kind, peer = op.Get, c.peers[p.Rank].world
-		}
-	}
-	for _, p := range s.Dests {
-		if peer < 0 && int(p.Rank) != c.rank {
-			kind, peer = op.Put, c.peers[p.Rank].world
-		}
-	}
-	if len(s.Sources) > 1 {
-		kind = op.Reduce
+	kind, peer := device.MoveOf(s, c.rank)
+	if peer >= 0 {
+		peer = c.peers[peer].world
 	}
 	wrong, err := c.device.inject(kind, peer, start)
 	if wrong {

@@ -3,6 +3,7 @@ package fault_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -188,10 +189,13 @@ func TestFail(t *testing.T) {
 }
 
 // calling has each rank take the bytes of its peer in a collective.
-func calling(r *rank) error {
+func calling(r *rank) error { return callingOf(r, fetch(r.number)) }
+
+// callingOf does so in a program of its own.
+func callingOf(r *rank, p *op.Program) error {
 	call := &op.Call{
 		Collective: op.AllGather, Type: op.U8, Count: bytes, Bytes: 2 * bytes,
-		In: place(r.own, 0), Out: place(r.own, 1), Program: fetch(r.number),
+		In: place(r.own, 0), Out: place(r.own, 1), Program: p,
 	}
 	for _, o := range []op.Op{
 		{Kind: op.Fill, Type: op.U8, Bytes: bytes, Dst: place(r.own, 0), Value: uint64(r.number)},
@@ -210,43 +214,148 @@ func timed(t *testing.T, test func(t *testing.T, open opener)) {
 	t.Run("sim:cpu", func(t *testing.T) { test(t, simulated(t, "cpu", -1)) })
 }
 
-// TestCorruptCalls holds that a step of a collective can be wrong too.
+// exchange is a collective that copies the rank's input to the first part of its
+// output, puts it into the second part of the peer's, gets the peer's into the
+// third and reduces both, to the larger, into the fourth.
+func exchange(rank int) *op.Program {
+	in := func(r int) op.Place { return op.Place{Rank: int32(r), Area: op.AreaIn} }
+	out := func(r int, i int64) []op.Place { return []op.Place{{Rank: int32(r), Area: op.AreaOut, Off: i * bytes}} }
+	move := func(to []op.Place, from ...op.Place) op.Step {
+		return op.Step{Kind: op.StepMove, Bytes: bytes, Sources: from, Dests: to}
+	}
+	return &op.Program{Name: "exchange", Met: true, Steps: []op.Step{
+		move(out(rank, 0), in(rank)),
+		{Kind: op.StepEnter, Peer: -1},
+		{Kind: op.StepMeet, Peer: -1},
+		move(out(1-rank, 1), in(rank)),
+		move(out(rank, 2), in(1-rank)),
+		move(out(rank, 3), in(rank), in(1-rank)),
+		{Kind: op.StepLeave, Peer: -1},
+		{Kind: op.StepPart, Peer: -1},
+	}}
+}
+
+// exchanging carries that out, of 4 and 7 everywhere.
+func exchanging(r *rank) error {
+	call := &op.Call{
+		Collective: op.Custom, Type: op.U8, Red: op.Max, Count: bytes, Bytes: 4 * bytes,
+		In: place(r.own, 0), Out: place(r.own, 1), Program: exchange(r.number),
+	}
+	if err := r.Write(place(r.own, 0), slices.Repeat([]byte{byte(4 + 3*r.number)}, bytes)); err != nil {
+		return err
+	}
+	if err := r.stream.Submit(&op.Op{Kind: op.CollectiveCall, Comm: r.comm, Call: call, Term: op.Term{Collective: 1}}); err != nil {
+		return err
+	}
+	return r.stream.Sync(patience)
+}
+
+// TestCorruptCalls holds that a step of a collective can be wrong too, on every
+// device the same one.
 func TestCorruptCalls(t *testing.T) {
-	timed(t, func(t *testing.T, open opener) {
-		pairOf(t, open, "corrupt=1,kind=get", func(t *testing.T, r *rank) {
-			if err := calling(r); err != nil {
-				t.Errorf("rank %d: %v", r.number, err)
-			}
-			var result op.Result
-			o := op.Op{Kind: op.Verify, Type: op.U8, Bytes: bytes, Dst: place(r.own, 1), Value: uint64(1 - r.number), Result: &result}
-			must(t, errors.Join(r.stream.Submit(&o), r.stream.Sync(patience)))
-			if result.Mismatches != int64(r.number) {
-				t.Errorf("rank %d gets %d bytes wrong, want %d", r.number, result.Mismatches, r.number)
-			}
+	for _, c := range []struct {
+		fault string
+		want  [2]string // steps that are wrong, at each rank
+	}{
+		{"corrupt=1,kind=copy", [2]string{"", "copy"}},
+		{"corrupt=1,kind=put", [2]string{"put", ""}},
+		{"corrupt=1,kind=get", [2]string{"", "get"}},
+		{"corrupt=1,kind=reduce", [2]string{"", "reduce"}},
+		{"corrupt=1,peer=0", [2]string{"put", "get reduce"}},
+		{"corrupt=1,peer=1", [2]string{"", ""}},
+		{"corrupt=*@2", [2]string{"put", "put"}},
+	} {
+		timed(t, func(t *testing.T, open opener) {
+			pairOf(t, open, c.fault, func(t *testing.T, r *rank) {
+				must(t, exchanging(r))
+				must(t, r.Barrier(patience))
+				got := make([]byte, 4*bytes)
+				must(t, r.Read(got, place(r.own, 1)))
+				own, peer := byte(4+3*r.number), byte(7-3*r.number)
+				var wrong []string
+				for i, right := range []byte{own, peer, peer, 7} {
+					switch first := got[i*bytes]; {
+					case first == ^right:
+						wrong = append(wrong, []string{"copy", "put", "get", "reduce"}[i])
+					case first != right:
+						t.Errorf("%s: rank %d: byte %d in step %d", c.fault, r.number, first, i)
+					}
+				}
+				if w := strings.Join(wrong, " "); w != c.want[r.number] {
+					t.Errorf("%s: rank %d gets %q wrong, want %q", c.fault, r.number, w, c.want[r.number])
+				}
+			})
 		})
-	})
+	}
 }
 
 // TestFailCalls holds that a step that fails fails the call, of that rank only:
 // the others wait for it, until the run is given up.
 func TestFailCalls(t *testing.T) {
-	timed(t, func(t *testing.T, open opener) {
-		failed := make(chan struct{})
-		pairOf(t, open, "fail=1,kind=get", func(t *testing.T, r *rank) {
-			if r.number == 1 {
-				defer close(failed)
-				if err := calling(r); !errors.Is(err, device.ErrFault) || err.Error() != "call on stream 1: injected fault" {
-					t.Errorf("rank 1: %v", err)
-				}
-				return
+	for _, c := range []struct {
+		fault string
+		call  func(r *rank) error
+	}{
+		{"fail=1,kind=get", calling}, {"fail=1,kind=get,peer=0", calling}, {"fail=1,kind=put", exchanging}, {"fail=1,kind=copy", exchanging},
+		{"fail=1,kind=reduce,peer=0", exchanging},
+	} {
+		timed(t, func(t *testing.T, open opener) { failCalls(t, open, c.fault, c.call) })
+	}
+}
+
+func failCalls(t *testing.T, open opener, fault string, calling func(r *rank) error) {
+	failed := make(chan struct{})
+	pairOf(t, open, fault, func(t *testing.T, r *rank) {
+		if r.number == 1 {
+			defer close(failed)
+			if err := calling(r); !errors.Is(err, device.ErrFault) || err.Error() != "call on stream 1: injected fault" {
+				t.Errorf("%s: rank 1: %v", fault, err)
 			}
-			go func() {
-				<-failed
-				r.Abort(nil)
-			}()
-			if err := calling(r); !errors.Is(err, device.ErrAborted) {
-				t.Errorf("rank 0: %v", err)
-			}
-		})
+			return
+		}
+		go func() {
+			<-failed
+			r.Abort(nil)
+		}()
+		if err := calling(r); !errors.Is(err, device.ErrAborted) {
+			t.Errorf("%s: rank 0: %v", fault, err)
+		}
 	})
+}
+
+// reducing is an all-reduce on a machine that has a model of its time.
+func reducing(r *rank) error {
+	call := &op.Call{
+		Collective: op.AllReduce, Type: op.U8, Red: op.Max, Count: bytes, Bytes: bytes,
+		In: place(r.own, 0), Out: place(r.own, 1), Program: fetch(r.number),
+	}
+	if err := r.stream.Submit(&op.Op{Kind: op.CollectiveCall, Comm: r.comm, Call: call, Term: op.Term{Collective: 1}}); err != nil {
+		return err
+	}
+	return r.stream.Sync(patience)
+}
+
+// TestModelledCalls holds that a call whose time comes from a model is an operation
+// that something can go wrong in: without kinds, and as what it does.
+func TestModelledCalls(t *testing.T) {
+	for _, c := range []struct {
+		fault string
+		call  func(r *rank) error
+		fails bool
+	}{
+		{"fail=1", reducing, true},
+		{"fail=1,kind=reduce", reducing, true},
+		{"fail=1,kind=get", calling, true},
+		{"fail=1,kind=get", reducing, false},
+		{"fail=1,kind=reduce", calling, false},
+		{"fail=1,peer=0", reducing, false},
+	} {
+		for _, real := range []int64{0, -1} {
+			pairOf(t, simulated(t, "h100", real), c.fault, func(t *testing.T, r *rank) {
+				if err := c.call(r); errors.Is(err, device.ErrFault) != (c.fails && r.number == 1) || err != nil && !errors.Is(err, device.ErrFault) {
+					t.Errorf("%s: rank %d: %v", c.fault, r.number, err)
+				}
+			})
+		}
+	}
 }

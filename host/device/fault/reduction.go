@@ -57,11 +57,8 @@ func results(o *op.Op) []op.View {
 		return all
 	}
 	for c := o.Call; c != nil; c = c.Next {
-		switch c.Collective {
-		case op.AllReduce, op.ReduceScatter, op.ReduceTo:
-			if c.Count > 0 && c.Out.Buf != nil {
-				all = append(all, c.Out)
-			}
+		if c.Collective.Reduces() && c.Count > 0 && c.Out.Buf != nil {
+			all = append(all, c.Out)
 		}
 	}
 	return all

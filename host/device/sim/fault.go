@@ -87,7 +87,11 @@ func (to *message) inject(t *task, letter int32) bool {
 // injectMove is the same for a step of a call that has taken time.
 func (r *callRun) injectMove(s *op.Step) bool {
 	d := r.comm.device
-	end, extra := d.endingOf(moveKind(s), -1, d.cluster.now-r.mark)
+	kind, peer := device.MoveOf(s, r.comm.rank)
+	if peer >= 0 {
+		peer = r.comm.group.ranks[peer]
+	}
+	end, extra := d.endingOf(kind, peer, d.cluster.now-r.mark)
 	if end.Corrupt {
 		if to, known, err := r.memory(s.Dests[0], s.Bytes); err == nil && known && s.Bytes > 0 {
 			to[0] ^= 0xff
@@ -108,7 +112,14 @@ func (r *callRun) injectMove(s *op.Step) bool {
 // inject is the same for a call whose time comes from a model. What it has
 // written is a phantom.
 func (r *callRun) inject() bool {
-	end, extra := r.comm.device.endingOf(op.CollectiveCall, -1, r.model)
+	if r.call.Bytes == 0 {
+		return false
+	}
+	kind := op.Get
+	if r.call.Collective.Reduces() {
+		kind = op.Reduce
+	}
+	end, extra := r.comm.device.endingOf(kind, -1, r.model)
 	switch {
 	case end.Fail:
 		r.fail(device.ErrFault)
