@@ -169,6 +169,22 @@ func (d *fakeDevice) SignalValue(peer int, slot uint32) (uint64, error) {
 	return d.pads[[2]int{peer, int(slot)}], nil
 }
 
+// WaitAny implements device.Device.
+func (d *fakeDevice) WaitAny(points []device.Point, timeout time.Duration) (at int, err error) {
+	defer d.lock()()
+	at = -1
+	err = d.until(timeout, func() (bool, error) {
+		for i, p := range points {
+			if p.Event != nil && p.Event.(*fakeEvent).pending == 0 || p.Event == nil && d.pads[[2]int{p.Peer, int(p.Slot)}] >= p.Value {
+				at = i
+				return true, nil
+			}
+		}
+		return false, nil
+	})
+	return at, err
+}
+
 // Now counts the readings.
 func (d *fakeDevice) Now() int64 { d.clock++; return d.clock }
 

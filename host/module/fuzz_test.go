@@ -107,6 +107,55 @@ func (g *fuzzGuest) prepare() {
 	}
 	g.must("comm_split", world, 0, 0, forever, outAt) // of this rank alone
 	g.handles = []uint64{a, b, freed, s, event, share, mark, 0, a + 1, s + 1<<32, world, g.out()}
+	g.handles = append(g.handles, g.newPipeline(0), g.newPipeline(2))
+}
+
+// newPipeline makes a pipeline with entries that stay here, come from the other
+// rank and go there; if there are any it is built, and the other has agreed.
+func (g *fuzzGuest) newPipeline(entries int) uint64 {
+	whole, _ := g.memory.Read(0, g.memory.Size())
+	clear(whole[fuzzPipelinesAt:][:abi.PipelineBytes])
+	put32(whole[fuzzPipelinesAt+52:], 1) // channels
+	g.must("pipeline_create", fuzzPipelinesAt, outAt)
+	handle := g.out()
+	if entries == 0 {
+		return handle
+	}
+	put32(whole[dataAt:], 0)
+	put32(whole[dataAt+4:], 1)
+	g.must("pipeline_ranks", handle, dataAt, 2)
+	for n := range entries {
+		g.scrambleEntry(whole[fuzzEntriesAt+n*abi.PipelineEntryBytes:], 0, n)
+	}
+	g.must("pipeline_add", handle, fuzzEntriesAt, uint64(entries))
+	g.must("pipeline_build", handle, outAt)
+	p, _ := g.pipes.get(handle)
+	pact := append(p.pact(), 0, 0, 0, 0, 0, 0, 0, 0)
+	if err := g.config.Exchange.Set(fmt.Sprintf("pipeline/%d/pact/1", p.number), pact); err != nil {
+		g.t.Fatal(err)
+	}
+	g.must("pipeline_agree", handle, 0)
+	return handle
+}
+
+// scrambleEntry writes an entry structure that is good for some seeds.
+func (g *fuzzGuest) scrambleEntry(b []byte, seed byte, n int) {
+	b = b[:abi.PipelineEntryBytes]
+	clear(b)
+	put32(b, uint32(int(seed)+n)%3)
+	put32(b[4:], uint32(int(seed)/2+n)%3) // dst_first
+	put32(b[8:], 1+uint32(seed)%2)
+	put32(b[16:], uint32(seed)/64) // part_count
+	put32(b[20:], uint32(n))
+	b[28], b[30] = seed%8, byte(n)%5
+	for at := 32; at < 56; at += 8 {
+		put64(b[at:], 1+uint64(int(seed)*at/8)%3)
+	}
+	for at := 56; at < 120; at += 8 {
+		put64(b[at:], uint64(seed)%7)
+	}
+	put64(b[56:], g.handles[n%2])
+	put64(b[88:], g.handles[(n+1)%2])
 }
 
 // scramble fills the guest's memory, and puts good op structures, views and a
@@ -120,7 +169,13 @@ func (g *fuzzGuest) scramble(seed byte) {
 	clear(whole[fuzzCollectiveAt:][:abi.CollectiveBytes])
 	put32(whole[fuzzCollectiveAt:], uint32(seed%12))
 	copy(whole[dataAt:], "x")
+	clear(whole[fuzzPipelinesAt:][:abi.PipelineBytes])
+	for at := 0; at < 64; at += 4 {
+		put32(whole[fuzzPipelinesAt+at:], uint32(int(seed)*at)%4)
+	}
+	put32(whole[fuzzPipelinesAt+60:], 0)
 	for n := range 8 {
+		g.scrambleEntry(whole[fuzzEntriesAt+n*abi.PipelineEntryBytes:], seed, n)
 		o := whole[fuzzOpsAt+n*abi.OpBytes:][:abi.OpBytes]
 		clear(o)
 		put32(o, uint32(seed>>2)%17+uint32(n))
@@ -174,6 +229,8 @@ const (
 	fuzzViewsAt      = 16384
 	fuzzCollectiveAt = 20480
 	fuzzBoxesAt      = 28672
+	fuzzPipelinesAt  = 32768
+	fuzzEntriesAt    = 36864
 )
 
 func (g *fuzzGuest) byte(input *[]byte) byte {
@@ -188,7 +245,7 @@ func (g *fuzzGuest) byte(input *[]byte) byte {
 // argument is a likely value or, seldom, any.
 func (g *fuzzGuest) argument() uint64 {
 	likely := append([]uint64{
-		outAt, outAt + 8, dataAt, fuzzOpsAt, fuzzViewsAt, fuzzCollectiveAt, fuzzCallsAt, fuzzBoxesAt, 1, 2, 3, 4, 16, 63, 64, 65,
+		outAt, outAt + 8, dataAt, fuzzOpsAt, fuzzViewsAt, fuzzCollectiveAt, fuzzCallsAt, fuzzBoxesAt, fuzzPipelinesAt, fuzzEntriesAt, 1, 2, 3, 4, 16, 63, 64, 65,
 		1<<17 - 8, 1 << 17, 1<<32 - 1, 1<<32 - 8, 1<<63 - 1, 1 << 63, 1<<64 - 1, outAt + 1, outAt + 4,
 	}, g.handles...)
 	choice := int(g.byte(&g.input))
@@ -234,7 +291,7 @@ func (g *fuzzGuest) step() bool {
 }
 
 func (g *fuzzGuest) live() int {
-	return g.buffers.live + g.streams.live + g.events.live + g.marks.live + g.comms.live
+	return g.buffers.live + g.streams.live + g.events.live + g.marks.live + g.comms.live + g.pipes.live
 }
 
 // checkWrites compares memory outside the ranges that the row declares, all of

@@ -268,9 +268,7 @@ func (i *Instance) Close() error {
 		_ = i.comms.remove(h)
 	}
 	for h, p := range i.pipes.all() {
-		if !p.run.underWay {
-			_ = p.close(i)
-		}
+		_ = p.close(i) // operations under way still finish
 		_ = i.pipes.remove(h)
 	}
 	if i.signals != nil && idle {
