@@ -313,7 +313,7 @@ typedef struct {
 } ccrun_gemm_t;
 CCRUN_STATIC_ASSERT(sizeof(ccrun_gemm_t) == 64, "layout of gemm");
 
-/* ccrun_box_t: rows of equal length at equal distances, in planes at equal distances: part of an array of up to three dimensions */
+/* ccrun_box_t: rows of equal length at equal distances, in planes at equal distances: part of an array of up to three dimensions; where a box is copied to must not overlap where it is copied from */
 typedef struct {
   uint64_t dst; /* buffer that is written */
   uint64_t dst_offset; /* bytes from its start to the first row */
@@ -341,7 +341,7 @@ typedef struct {
   uint32_t oversize; /* what becomes of a bucket that needs more than max_bytes (enumeration oversize) */
   uint32_t publish; /* when what has arrived is written to where it belongs (enumeration publish) */
   uint32_t flags; /* bit 0: compare digests of each bucket; bit 1: leave the runs out of the statistics (warm-up); the others zero */
-  uint32_t first_slot; /* it uses 4 signal slots from here on */
+  uint32_t first_slot; /* it uses 4 signal slots from here on, which the guest does not raise itself once ranks agree */
   uint32_t first_channel; /* it uses send channels from here on */
   uint32_t channels; /* so many, 0 for all that there are */
   uint32_t name; /* pointer to the name in the trace */

@@ -155,7 +155,7 @@ var Structs = []Struct{
 		{"flags", "u8", 61, "bit 0: add the product to c; the others zero"},
 		{"reserved", "u16", 62, "zero"},
 	}},
-	{"box", BoxBytes, "rows of equal length at equal distances, in planes at equal distances: part of an array of up to three dimensions", []Field{
+	{"box", BoxBytes, "rows of equal length at equal distances, in planes at equal distances: part of an array of up to three dimensions; where a box is copied to must not overlap where it is copied from", []Field{
 		{"dst", "u64", 0, "buffer that is written"},
 		{"dst_offset", "u64", 8, "bytes from its start to the first row"},
 		{"dst_row", "u64", 16, "bytes from the start of a row to that of the next, in dst"},
@@ -179,7 +179,7 @@ var Structs = []Struct{
 		{"oversize", "u32", 32, "what becomes of a bucket that needs more than max_bytes (enumeration oversize)"},
 		{"publish", "u32", 36, "when what has arrived is written to where it belongs (enumeration publish)"},
 		{"flags", "u32", 40, "bit 0: compare digests of each bucket; bit 1: leave the runs out of the statistics (warm-up); the others zero"},
-		{"first_slot", "u32", 44, "it uses 4 signal slots from here on"},
+		{"first_slot", "u32", 44, "it uses 4 signal slots from here on, which the guest does not raise itself once ranks agree"},
 		{"first_channel", "u32", 48, "it uses send channels from here on"},
 		{"channels", "u32", 52, "so many, 0 for all that there are"},
 		{"name", "u32", 56, "pointer to the name in the trace"},

@@ -61,10 +61,7 @@ func (p *pipe) cast(rank int) error {
 		p.layouts[i] = p.plan.Layout(&p.tasks[i], p.contiguous, p.staged())
 		p.staging[i] = pipeline.Class(p.layouts[i].Bytes)
 	}
-	limits := p.limits
-	limits.Streams = 1
-	_, err := pipeline.NewMachine(p.plan, rank, p.tasks, p.staging, limits)
-	if err != nil {
+	if err := pipeline.CheckOversize(p.tasks, p.staging, p.limits); err != nil {
 		return refuse(abi.Invalid, "%v", err)
 	}
 	return nil

@@ -53,7 +53,7 @@ type PipelineOptions struct {
 	Checksums   bool // digests of each bucket are compared
 	Warmup      bool // runs are left out of the statistics of the whole run
 
-	FirstSlot    int // the pipeline uses 4 signal slots from here on
+	FirstSlot    int // the pipeline uses 4 signal slots from here on, which nobody else raises from Agree on
 	FirstChannel int // and send channels from here on:
 	Channels     int // so many, 0 for all that there are
 

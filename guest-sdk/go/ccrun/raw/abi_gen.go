@@ -323,7 +323,7 @@ type Gemm struct {
 	Reserved uint16 // zero
 }
 
-// Box is rows of equal length at equal distances, in planes at equal distances: part of an array of up to three dimensions.
+// Box is rows of equal length at equal distances, in planes at equal distances: part of an array of up to three dimensions; where a box is copied to must not overlap where it is copied from.
 type Box struct {
 	_ structs.HostLayout
 
@@ -354,7 +354,7 @@ type Pipeline struct {
 	Oversize     uint32 // what becomes of a bucket that needs more than max_bytes (enumeration oversize)
 	Publish      uint32 // when what has arrived is written to where it belongs (enumeration publish)
 	Flags        uint32 // bit 0: compare digests of each bucket; bit 1: leave the runs out of the statistics (warm-up); the others zero
-	FirstSlot    uint32 // it uses 4 signal slots from here on
+	FirstSlot    uint32 // it uses 4 signal slots from here on, which the guest does not raise itself once ranks agree
 	FirstChannel uint32 // it uses send channels from here on
 	Channels     uint32 // so many, 0 for all that there are
 	Name         uint32 // pointer to the name in the trace
