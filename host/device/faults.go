@@ -11,11 +11,12 @@ import (
 type Faults interface {
 	// Inject has the device ask how an operation is to end, for each one that it
 	// carries out without waiting for anybody, other than waits and records of
-	// events, and for each message that it receives and each step of a collective that moves bytes, as [MoveOf] says what
-	// that is. It asks when the bytes are in place and before the operation counts
-	// as complete, with the rank at the other end, -1 if there is none, and the time
-	// that it has taken. A collective whose time comes from a model is one step of
-	// each rank, without another end: a Reduce if it reduces, else a Get.
+	// events, for each message that it receives, and for each step of a collective
+	// that moves bytes, as [MoveOf] says what that is. It asks when the bytes are in
+	// place and before the operation counts as complete, with the rank at the other
+	// end, -1 if there is none, and the time that it has taken. A collective whose
+	// time comes from a model is one step of each rank, without another end: a
+	// Reduce if it reduces, else a Get.
 	// Inject is called before there are streams, ending by several threads at once.
 	Inject(ending func(kind op.Kind, peer int, nanos int64) Ending)
 }

@@ -53,7 +53,8 @@ const (
 	// overlap.
 	CopyBox
 	// GetBox moves Box from Src, a peer's, to Dst, this rank's: rows at equal
-	// distances. It is to Get what CopyBox is to Copy.
+	// distances. It is to Get what CopyBox is to Copy. Source and destination must
+	// not overlap here either, as they would if a rank imported a buffer of its own.
 	GetBox
 	kindCount
 )

@@ -23,10 +23,11 @@ func (c *counter) raise(v uint64) {
 	}
 }
 
-// wakeElsewhere wakes who sleeps on the bell until the counter changes.
-func (c *counter) wakeElsewhere(bell *counter) {
+// wakeElsewhere wakes who sleeps on an arena's bell until the counter changes:
+// hardly ever anybody.
+func (c *counter) wakeElsewhere(a *arena) {
 	if c.elsewhere.Load() != 0 {
-		bell.ring()
+		a.header().bell.ring()
 	}
 }
 

@@ -158,7 +158,7 @@ func (s *stream) execute(o *op.Op) (peer int, err error) {
 		a := s.device.peers[o.Peer].Load()
 		pad := a.pad(s.device.rank, o.Slot)
 		pad.raise(o.Value)
-		pad.wakeElsewhere(&a.header().bell)
+		pad.wakeElsewhere(a)
 		return int(o.Peer), nil
 	case op.Wait: // satisfied, or it would not have come here
 		return int(o.Peer), nil

@@ -310,7 +310,7 @@ func (s *stream) release() {
 // finishUntil counts operations as done, and wakes who waits for that.
 func (s *stream) finishUntil(n uint64) {
 	s.done.set(n)
-	s.done.wakeElsewhere(&s.device.own.header().bell)
+	s.done.wakeElsewhere(s.device.own)
 }
 
 func (s *stream) finished() {

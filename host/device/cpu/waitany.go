@@ -165,6 +165,11 @@ func (a *anyWait) carryOn(s *stream) {
 	if s.any.handed {
 		return
 	}
+	if a.device.ending != nil && !s.any.held {
+		s.any.handed = true // an operation that is made to take long would hold the thread
+		s.wake()
+		return
+	}
 	if !s.any.held {
 		if !s.owner.CompareAndSwap(unowned, ownedByGuest) {
 			s.wanted.Store(a.device.oneProcessor && !a.parked)

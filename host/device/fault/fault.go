@@ -66,7 +66,7 @@ type Fault struct {
 	Percent float64
 
 	// The operations of the rank that are concerned.
-	Kinds       []op.Kind // nil for those that move or combine bytes, and for Jitter for all; for Corrupt those that write some
+	Kinds       []op.Kind // nil for those that move or combine bytes, for Jitter for all; Corrupt can name those only that write some
 	Peer        int       // the rank at the other end, or AnyPeer
 	Nth         uint64    // only this one of them, from 1; 0 for all
 	Probability float64   // each of them by chance; 0 for all

@@ -207,14 +207,16 @@ func TestSketchRefuses(t *testing.T) {
 		return nil
 	}
 	for name, c := range map[string]struct{ err, want error }{
-		"peer":        {submit(op.Op{Kind: op.Signal, Peer: 4}), device.ErrPeer},
-		"slot":        {submit(op.Op{Kind: op.Signal, Slot: sketchSlots}), device.ErrSlot},
-		"channel":     {submit(op.Op{Kind: op.Send, Src: op.View{Buf: b}, Slot: sketchChannels}), device.ErrSlot},
-		"range":       {submit(op.Op{Kind: op.Copy, Src: op.View{Buf: b}, Dst: op.View{Buf: b}, Bytes: 65}), op.ErrRange},
-		"foreign":     {submit(op.Op{Kind: op.Copy, Src: op.View{Buf: other}, Dst: op.View{Buf: b}}), device.ErrForeign},
-		"a split":     {second(s.Get("split/world.0/0/2", 0)), device.ErrMissing},
-		"unpublished": {second(s.Get("share/2/x/1", 0)), device.ErrMissing},
-		"polling":     {look(), device.ErrMissing},
+		"peer":                      {submit(op.Op{Kind: op.Signal, Peer: 4}), device.ErrPeer},
+		"slot":                      {submit(op.Op{Kind: op.Signal, Slot: sketchSlots}), device.ErrSlot},
+		"channel":                   {submit(op.Op{Kind: op.Send, Src: op.View{Buf: b}, Slot: sketchChannels}), device.ErrSlot},
+		"range":                     {submit(op.Op{Kind: op.Copy, Src: op.View{Buf: b}, Dst: op.View{Buf: b}, Bytes: 65}), op.ErrRange},
+		"foreign":                   {submit(op.Op{Kind: op.Copy, Src: op.View{Buf: other}, Dst: op.View{Buf: b}}), device.ErrForeign},
+		"a split":                   {second(s.Get("split/world.0/0/2", 0)), device.ErrMissing},
+		"unpublished":               {second(s.Get("share/2/x/1", 0)), device.ErrMissing},
+		"polling":                   {look(), device.ErrMissing},
+		"a bad peer behind a point": {second(s.WaitAny([]device.Point{{}, {Peer: 4}}, 0)), device.ErrPeer},
+		"a bad slot behind a point": {second(s.WaitAny([]device.Point{{}, {Slot: sketchSlots}}, 0)), device.ErrSlot},
 	} {
 		if !errors.Is(c.err, c.want) {
 			t.Errorf("%s: %v", name, c.err)

@@ -175,12 +175,14 @@ func (s *Sketch) WaitAny(points []device.Point, timeout time.Duration) (int, err
 	for i := range points {
 		switch p := &points[i]; {
 		case p.Event != nil:
-			return i, s.abort
 		case p.Peer < 0 || p.Peer >= s.ranks:
 			return -1, device.ErrPeer
 		case p.Slot >= sketchSlots:
 			return -1, device.ErrSlot
-		case s.waited[slotOf{p.Peer, p.Slot}] >= p.Value:
+		}
+	}
+	for i := range points {
+		if p := &points[i]; p.Event != nil || s.waited[slotOf{p.Peer, p.Slot}] >= p.Value {
 			return i, s.abort
 		}
 	}

@@ -171,7 +171,7 @@ func (s *stream) moved() {
 		s.followers = append(s.followers[:i], s.followers[i+1:]...)
 		f.stream.eventReached(s)
 	}
-	s.device.poke()
+	s.device.pokeFor(s)
 }
 
 // block says that the head waits for somebody.

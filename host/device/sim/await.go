@@ -28,7 +28,7 @@ type guestWait struct {
 	joined *group
 	comm   *comm          // whose calls are to be complete
 	points []device.Point // one of which has to be reached, for kind op.SyncAny
-	found  bool           // that one has been, for that kind
+	found  int            // one of these that has been, -1 if none has, for that kind
 	peer   int            // that has no device yet, for kind op.ShareLookup without a key; else -1
 }
 
@@ -40,7 +40,7 @@ func (d *Device) satisfied() bool {
 	case w.comm != nil:
 		return w.comm.done >= w.comm.submitted || w.comm.broken != nil
 	case w.kind == op.SyncAny:
-		return w.found
+		return w.found >= 0
 	case w.kind == op.Barrier:
 		return d.cluster.passed >= w.target
 	case w.joined != nil:
@@ -53,13 +53,16 @@ func (d *Device) satisfied() bool {
 	return false
 }
 
-// poke lets a rank go on if what it waits for has come.
-func (d *Device) poke() {
+// poke lets a rank go on if what it waits for has come, other than points.
+func (d *Device) poke() { d.pokeFor(nil) }
+
+// pokeFor does so when a stream has moved on.
+func (d *Device) pokeFor(s *stream) {
 	if !d.waiting {
 		return
 	}
-	if d.wait.kind == op.SyncAny {
-		d.lookAtEvents()
+	if s != nil && d.wait.kind == op.SyncAny {
+		d.lookAtEvents(s)
 	}
 	if d.satisfied() {
 		d.wake()

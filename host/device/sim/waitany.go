@@ -23,8 +23,11 @@ func (d *Device) WaitAny(points []device.Point, timeout time.Duration) (int, err
 	if i := d.reached(points); i >= 0 {
 		return i, nil
 	}
-	d.wait = guestWait{kind: op.SyncAny, points: points, peer: -1}
+	d.wait = guestWait{kind: op.SyncAny, points: points, found: -1, peer: -1}
 	err := d.await(timeout)
+	if d.wait.found >= 0 {
+		points = points[:d.wait.found+1] // one before it may have come at the same instant
+	}
 	d.wait.points = nil
 	if i := d.reached(points); i >= 0 { // at the last instant perhaps, when the wait was over
 		return i, nil
@@ -32,13 +35,13 @@ func (d *Device) WaitAny(points []device.Point, timeout time.Duration) (int, err
 	return -1, err
 }
 
-// lookAtEvents finds out whether an event has been reached that the rank's own
-// thread waits for. Signals are looked at when they come: a rank may wait for
-// those of thousands.
-func (d *Device) lookAtEvents() {
+// lookAtEvents finds out whether an event of a stream that has moved on has been
+// reached that the rank's own thread waits for. Signals are looked at when they
+// come: a rank may wait for those of thousands.
+func (d *Device) lookAtEvents(s *stream) {
 	for i := range d.wait.points {
-		if e := d.wait.points[i].Event; e != nil && e.(*streamEvent).reached() {
-			d.wait.found = true
+		if e, ok := d.wait.points[i].Event.(*streamEvent); ok && e.stream == s && e.reached() {
+			d.wait.found = i
 			return
 		}
 	}
@@ -48,7 +51,7 @@ func (d *Device) lookAtEvents() {
 func (d *Device) lookAtSignal(from int, slot uint32, value uint64) {
 	for i := range d.wait.points {
 		if p := &d.wait.points[i]; p.Event == nil && p.Peer == from && p.Slot == slot && p.Value <= value {
-			d.wait.found = true
+			d.wait.found = i
 			d.wake()
 			return
 		}
