@@ -17,10 +17,10 @@ func (p *Plan) takeTurns() {
 	p.place()
 }
 
-// looksMax bounds what the rounds of a plan cost, in ranks that are looked at.
-// It is more than meshes of a hundred ranks need with hundreds of buckets for
-// each pair of them.
-const looksMax = 1 << 27
+// looksMax bounds what the rounds of a plan cost, in ranks that are looked at,
+// to a few seconds. A mesh of 64 ranks to 64 others needs two thirds of it for 200
+// buckets of each pair.
+const looksMax = 1 << 26
 
 // sortedMax is how many channels are sorted in all the rounds together, about: if
 // they were more, they are not sorted anew for each round.
@@ -49,10 +49,10 @@ func (t *turns) takeRound(round int32, looksMax int) {
 	senders, receivers := t.sending, t.receiving
 	scanned, emptied := 0, 0
 	for ; scanned < len(t.waiting) && senders > 0 && receivers > 0 && t.looks <= looksMax; scanned++ {
-		c := t.waiting[scanned]
-		if !t.free(c, round) {
+		if !t.free(&t.waiting[scanned], round) {
 			continue
 		}
+		c := t.waiting[scanned].channel
 		senders, receivers = senders-len(t.of[c].senders), receivers-len(t.of[c].receivers)
 		t.take(c, round)
 		if !t.more(c) {
@@ -63,7 +63,7 @@ func (t *turns) takeRound(round int32, looksMax int) {
 	if emptied > 0 { // those that have more move up to the ones that were not looked at
 		keep := scanned
 		for i := scanned - 1; i >= 0; i-- {
-			if t.more(t.waiting[i]) {
+			if t.more(t.waiting[i].channel) {
 				keep--
 				t.waiting[keep] = t.waiting[i]
 			}
@@ -82,7 +82,11 @@ func (t *turns) takeRound(round int32, looksMax int) {
 // takeRest gives what is left in turns: the next bucket of each channel, then the
 // one after it; of the channels the first of each source, then the second.
 func (t *turns) takeRest() {
-	left := append(t.waiting, t.local...)
+	left := make([]int32, 0, len(t.waiting)+len(t.local))
+	for i := range t.waiting {
+		left = append(left, t.waiting[i].channel)
+	}
+	left = append(left, t.local...)
 	nth, of := make([]int32, len(t.of)), make([]int32, len(t.load))
 	for _, c := range left {
 		source := t.plan.Channels[c].Source
@@ -125,12 +129,16 @@ type turns struct {
 	plan    *Plan
 	load    []load  // by rank
 	of      []turn  // by channel
-	waiting []int32 // channels that have buckets left; the most urgent first
+	waiting []head  // channels that have buckets left; the most urgent first
 	local   []int32 // those of them that nobody sends in and nobody receives in, by number
 	looks   int     // so many ranks have been looked at
 
 	sending, receiving int // so many ranks have a channel that waits to send in, and to receive in
 }
+
+// head is a channel, and two of its ranks: most are passed over because of them,
+// and one after the other is read.
+type head struct{ channel, sender, receiver int32 }
 
 // load is what a rank has left to do, in bytes and in channels, and the last
 // round that it sends and receives in.
@@ -161,7 +169,7 @@ func newTurns(p *Plan) *turns {
 		case len(t.of[c].senders) == 0:
 			t.local = append(t.local, int32(c))
 		default:
-			t.waiting = append(t.waiting, int32(c))
+			t.waiting = append(t.waiting, head{int32(c), t.of[c].senders[0], t.of[c].receivers[0]})
 			t.enter(int32(c))
 		}
 	}
@@ -252,7 +260,8 @@ func (t *turns) add(c int32, bytes int64) {
 // Between equals, those come first that go less far, so that neighbours begin
 // with different ranks.
 func (t *turns) sort() {
-	for _, c := range t.waiting {
+	for i := range t.waiting {
+		c := t.waiting[i].channel
 		sends, receives := int64(0), int64(0)
 		for _, rank := range t.of[c].senders {
 			sends = max(sends, t.load[rank].sends)
@@ -263,9 +272,9 @@ func (t *turns) sort() {
 		t.of[c].urgency, t.of[c].second = max(sends, receives), min(sends, receives)
 		t.looks += len(t.of[c].senders) + len(t.of[c].receivers)
 	}
-	slices.SortFunc(t.waiting, func(a, b int32) int {
-		x, y := &t.of[a], &t.of[b]
-		return cmp.Or(cmp.Compare(y.urgency, x.urgency), cmp.Compare(y.second, x.second), cmp.Compare(t.plan.reach(a), t.plan.reach(b)), cmp.Compare(a, b))
+	slices.SortFunc(t.waiting, func(a, b head) int {
+		x, y := &t.of[a.channel], &t.of[b.channel]
+		return cmp.Or(cmp.Compare(y.urgency, x.urgency), cmp.Compare(y.second, x.second), cmp.Compare(t.plan.reach(a.channel), t.plan.reach(b.channel)), cmp.Compare(a.channel, b.channel))
 	})
 }
 
@@ -276,15 +285,19 @@ func (p *Plan) reach(c int32) int {
 }
 
 // free reports whether no rank of a channel has anything in the round yet.
-func (t *turns) free(c, round int32) bool {
+func (t *turns) free(h *head, round int32) bool {
+	t.looks++
+	if t.load[h.sender].sentIn == round || t.load[h.receiver].receivedIn == round {
+		return false
+	}
+	c := h.channel
+	t.looks += len(t.of[c].senders) + len(t.of[c].receivers)
 	for _, rank := range t.of[c].senders {
-		t.looks++
 		if t.load[rank].sentIn == round {
 			return false
 		}
 	}
 	for _, rank := range t.of[c].receivers {
-		t.looks++
 		if t.load[rank].receivedIn == round {
 			return false
 		}
