@@ -51,6 +51,16 @@ type conveyor struct {
 	members []*pipeline   // by rank, nil where it is not made yet
 	votes   [][]*pipeline // by agreement and rank
 	moved   [][]bool      // by run and bucket
+	failed  *failure      // nil if no run has
+}
+
+// failure is why a run of a pipeline has failed: on one rank for a reason, on
+// all others because that one says so.
+type failure struct {
+	run   int
+	rank  int
+	errno raw.Errno
+	text  string
 }
 
 func (r *rank) PipelineCreate(params *raw.Pipeline, handle *uint64) raw.Errno {
@@ -187,6 +197,10 @@ func (r *rank) PipelineBuild(handle uint64, plan *raw.PipelinePlan) raw.Errno {
 	p, errno := r.pipeline(handle, false)
 	if errno != raw.OK {
 		return errno
+	}
+	direct := slices.ContainsFunc(p.entries, func(e entry) bool { return e.Transport == raw.TransportDirect })
+	if _, channels := p.channels(); direct && channels < 2 {
+		return r.fail(raw.ErrnoInvalid, "what travels directly needs 2 send channels")
 	}
 	channels := p.join()
 	*plan = raw.PipelinePlan{Entries: uint32(len(p.entries)), Buckets: uint32(len(p.buckets)), Channels: uint32(channels), Hash: p.hash()}

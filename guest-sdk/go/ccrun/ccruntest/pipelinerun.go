@@ -125,12 +125,14 @@ func (r *rank) PipelineStart(handle uint64, streams *uint64, streamsLen uint32) 
 		}
 	}
 	switch {
-	case r.sharesSlots(p):
-		return r.fail(raw.ErrnoInvalid, "another pipeline under way has its signal slots")
-	case streamsLen == 0:
-		return r.fail(raw.ErrnoInvalid, "no streams")
 	case !p.agreed || p.underWay():
 		return r.fail(raw.ErrnoInvalid, "ranks have not agreed, or the pipeline is under way")
+	case p.hasFailed():
+		return r.fail(raw.ErrnoFailed, "an earlier run failed: "+p.shared().failed.text)
+	case streamsLen == 0:
+		return r.fail(raw.ErrnoInvalid, "no streams")
+	case r.inTheWay(p):
+		return r.fail(raw.ErrnoInvalid, "another pipeline under way, or one that failed, has its signal slots or send channels")
 	}
 	p.runs++
 	p.limit, p.looked, p.began = 0, false, time.Now()
@@ -138,48 +140,113 @@ func (r *rank) PipelineStart(handle uint64, streams *uint64, streamsLen uint32) 
 	if c := p.shared(); len(c.moved) < p.runs {
 		c.moved = append(c.moved, make([]bool, len(p.buckets)))
 	}
+	p.looks()
 	p.shared().advance(p.runs)
 	r.world.changed.Broadcast()
-	return raw.OK
+	return p.failure()
 }
 
-// sharesSlots reports whether another pipeline of the rank is in the way.
-func (r *rank) sharesSlots(p *pipeline) bool {
-	for _, q := range r.pipelines {
-		if q != p && q.underWay() && q.params.FirstSlot < p.params.FirstSlot+4 && p.params.FirstSlot < q.params.FirstSlot+4 {
+// inTheWay reports whether another pipeline of the rank has slots or channels
+// that p is to have. One that failed keeps them, also when it is destroyed.
+func (r *rank) inTheWay(p *pipeline) bool {
+	for _, c := range r.world.conveyors {
+		if q := c.members[r.number]; q != nil && q != p && (q.underWay() || q.hasFailed()) && p.overlaps(q) {
 			return true
 		}
 	}
 	return false
 }
 
+// overlaps reports whether two pipelines have a signal slot or a send channel in
+// common.
+func (p *pipeline) overlaps(q *pipeline) bool {
+	a, b := &p.params, &q.params
+	first, end := p.channels()
+	otherFirst, otherEnd := q.channels()
+	end, otherEnd = end+first, otherEnd+otherFirst
+	return a.FirstSlot < b.FirstSlot+4 && b.FirstSlot < a.FirstSlot+4 || first < otherEnd && otherFirst < end
+}
+
+// channels are the pipeline's send channels: the first, and how many.
+func (p *pipeline) channels() (first, count uint32) {
+	if p.params.Channels == 0 {
+		return p.params.FirstChannel, sendChannels - p.params.FirstChannel
+	}
+	return p.params.FirstChannel, p.params.Channels
+}
+
+// looks has the run fail if a buffer of this rank's entries has been freed.
+func (p *pipeline) looks() {
+	for _, number := range p.order {
+		if p.shared().failed != nil {
+			return
+		}
+		p.shared().failed = p.lacks(p.buckets[number], p.runs)
+	}
+}
+
+// lacks is what a bucket fails for on this rank, nil if it does not.
+func (p *pipeline) lacks(b bucket, run int) *failure {
+	for _, number := range b.entries {
+		if errno := p.readPlaces(&p.entries[number]); errno != raw.OK {
+			return &failure{run, p.rank.number, errno, fmt.Sprintf("entry %d: %s", number, p.rank.text)}
+		}
+	}
+	return nil
+}
+
+// hasFailed reports whether a run has that this rank has begun.
+func (p *pipeline) hasFailed() bool { f := p.shared().failed; return f != nil && f.run <= p.runs }
+
+// failure is how the pipeline has failed as this rank sees it.
+func (p *pipeline) failure() raw.Errno {
+	f := p.shared().failed
+	switch {
+	case !p.hasFailed():
+		return raw.OK
+	case f.rank == p.rank.number:
+		return p.rank.fail(f.errno, f.text)
+	}
+	return p.rank.fail(raw.ErrnoFailed, fmt.Sprintf("rank %d says that it failed: %s", f.rank, f.text))
+}
+
 // moved says which buckets of this rank's run have been.
 func (p *pipeline) moved() []bool { return p.shared().moved[p.runs-1] }
 
-func (p *pipeline) underWay() bool { return p.runs > 0 && slices.Contains(p.moved(), false) }
+func (p *pipeline) underWay() bool {
+	return p.runs > 0 && !p.hasFailed() && slices.Contains(p.moved(), false)
+}
 
 // lets reports whether this rank lets the bucket at a place move in a run.
 func (p *pipeline) lets(run, place int) bool {
 	return p.runs >= run && (p.params.Policy != raw.AdmissionScripted || place < int(p.limit))
 }
 
-// advance moves what all let it in a run.
+// advance moves what all let it in a run, until something fails.
 func (c *conveyor) advance(run int) {
 	first := c.members[slices.IndexFunc(c.members, func(p *pipeline) bool { return p != nil && p.runs >= run })]
 	for place, number := range first.order {
+		if c.failed != nil {
+			return
+		}
 		if c.moved[run-1][number] {
 			continue
 		}
 		ranks := first.entries[first.buckets[number].entries[0]].ranks()
 		if !slices.ContainsFunc(ranks, func(r uint32) bool { return c.members[r] == nil || !c.members[r].lets(run, place) }) {
-			c.move(first.buckets[number])
-			c.moved[run-1][number] = true
+			c.moved[run-1][number] = c.move(first.buckets[number], run)
 		}
 	}
 }
 
-// move copies a bucket's entries from rank to rank.
-func (c *conveyor) move(b bucket) {
+// move copies a bucket's entries from rank to rank, and reports whether it
+// could.
+func (c *conveyor) move(b bucket, run int) bool {
+	for _, p := range c.members {
+		if c.failed = p.lacks(b, run); c.failed != nil {
+			return false
+		}
+	}
 	for _, number := range b.entries {
 		parts := c.members[0].chain(number)
 		data := c.read(parts[0], number)
@@ -207,6 +274,7 @@ func (c *conveyor) move(b bucket) {
 			p.stats.Buckets++
 		}
 	}
+	return true
 }
 
 // chain is whose parts of an entry are added up, in order: the source comes
@@ -219,7 +287,7 @@ func (p *pipeline) chain(number int) []uint32 {
 
 func (c *conveyor) read(rank uint32, number int) []byte {
 	e := &c.members[rank].entries[number]
-	rows, _ := c.members[rank].rows(e, e.from()) // checked when it was added
+	rows, _ := c.members[rank].rows(e, e.from()) // which move has looked at
 	return slices.Concat(rows...)
 }
 
@@ -279,6 +347,9 @@ func (r *rank) PipelinePoll(handle uint64, status *raw.PipelineStatus) raw.Errno
 	defer r.lock()()
 	p, errno := r.begun(handle)
 	if errno == raw.OK {
+		errno = p.failure()
+	}
+	if errno == raw.OK {
 		*status = p.tell()
 	}
 	return errno
@@ -313,10 +384,13 @@ func (r *rank) PipelineWait(handle uint64, timeout int64, status *raw.PipelineSt
 	errno = r.world.await(time.Duration(timeout), func() bool {
 		now := p.status()
 		atLimit := p.params.Policy == raw.AdmissionScripted && now.Admitted < now.Mine
-		return now.Done == 1 || atLimit && (!p.looked || now != p.told)
+		return p.hasFailed() || now.Done == 1 || atLimit && (!p.looked || now != p.told)
 	})
 	if errno != raw.OK {
 		return r.fail(errno, "not all buckets have arrived")
+	}
+	if errno := p.failure(); errno != raw.OK {
+		return errno
 	}
 	*status = p.tell()
 	return raw.OK

@@ -39,6 +39,9 @@ func TestTheStandInRefusesTheSame(t *testing.T) {
 	if err != nil || strings.Count(out, "\n") < 50 {
 		t.Errorf("%v\n%s", err, out)
 	}
+	if out, err := results(t, 2, "freed"); !errors.Is(err, errFreed) || strings.Count(out, "\n") != 8 {
+		t.Errorf("freed: %v\n%s", err, out)
+	}
 }
 
 // Nothing moves unless ranks agree.

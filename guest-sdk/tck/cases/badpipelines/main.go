@@ -1,7 +1,9 @@
 // Badpipelines does with bucket pipelines what must be refused, says how the
-// host refuses it, and checks the errno. With an argument, one rank plans
-// something else than the others, and the guest says whether anything has moved
-// in spite of it: what that may be are the keys of differences.
+// host refuses it, and checks the errno. With the argument freed it takes buffers
+// away that entries lie in, which fails: streams are stuck then. With another,
+// one rank plans something else than the others, and the guest says whether
+// anything has moved in spite of it: what that may be are the keys of
+// differences.
 package main
 
 import (
@@ -18,21 +20,32 @@ func main() {
 	if err == nil {
 		err = run(world, os.Args[1:], os.Stdout)
 	}
+	if errors.Is(err, errFreed) {
+		os.Exit(exitFreed)
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
+// exitFreed is the exit code of runs that have failed as they must.
+const exitFreed = 3
+
+var errFreed = errors.New("runs have failed")
+
 func run(world *ccrun.World, args []string, out io.Writer) error {
 	k, err := newKit(world, out)
 	if err != nil {
 		return err
 	}
-	if len(args) > 0 {
+	parts := []func() error{k.create, k.add, k.build, k.order, k.steps, k.underWay, k.afterwards}
+	if len(args) > 0 && args[0] == "freed" {
+		parts = []func() error{k.freed}
+	} else if len(args) > 0 {
 		return k.differ(args[0])
 	}
-	for _, part := range []func() error{k.create, k.add, k.build, k.order, k.steps, k.underWay, k.afterwards} {
+	for _, part := range parts {
 		if err := part(); err != nil {
 			return fmt.Errorf("rank %d: %w", world.Rank(), err)
 		}
@@ -48,8 +61,9 @@ type kit struct {
 	world   *ccrun.World
 	out     io.Writer
 	streams []*ccrun.Stream
+	spare   *ccrun.Stream
 	buffer  *ccrun.Buffer // of 4096 bytes
-	freed   *ccrun.Buffer
+	gone    *ccrun.Buffer // which is freed
 	wrong   int
 }
 
@@ -59,17 +73,18 @@ func newKit(world *ccrun.World, out io.Writer) (*kit, error) {
 	if k.buffer, err = world.Alloc(4096); err != nil {
 		return nil, err
 	}
-	if k.freed, err = world.Alloc(4096); err != nil {
+	if k.gone, err = world.Alloc(4096); err != nil {
 		return nil, err
 	}
-	for range 2 {
+	for range 3 {
 		s, err := world.NewStream()
 		if err != nil {
 			return nil, err
 		}
 		k.streams = append(k.streams, s)
 	}
-	return k, k.freed.Free()
+	k.streams, k.spare = k.streams[:2], k.streams[2]
+	return k, k.gone.Free()
 }
 
 // refused checks that err is of the condition; rank 0 says what it is.
@@ -103,4 +118,13 @@ func (k *kit) made(o ccrun.PipelineOptions, entries ...ccrun.PipelineEntry) (*cc
 	}
 	_, err = p.Build()
 	return p, err
+}
+
+// agreed is one that is built, and that all ranks have agreed on.
+func (k *kit) agreed(o ccrun.PipelineOptions, entries ...ccrun.PipelineEntry) (*ccrun.Pipeline, error) {
+	p, err := k.made(o, entries...)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.Agree(ccrun.Forever)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"time"
 
@@ -52,7 +53,7 @@ func (k *kit) add() error {
 		{"average", func(e *ccrun.PipelineEntry) { e.RedOp, e.Parts = ccrun.Avg, []int{0, 1} }, ccrun.ErrInvalid},
 		{"transport", func(e *ccrun.PipelineEntry) { e.Transport = 99 }, ccrun.ErrInvalid},
 		{"no buffer", func(e *ccrun.PipelineEntry) { e.Src.Buffer, e.Dst.Buffer = nil, nil }, ccrun.ErrBadHandle},
-		{"freed buffer", func(e *ccrun.PipelineEntry) { e.Src.Buffer, e.Dst.Buffer = k.freed, k.freed }, ccrun.ErrStale},
+		{"freed buffer", func(e *ccrun.PipelineEntry) { e.Src.Buffer, e.Dst.Buffer = k.gone, k.gone }, ccrun.ErrStale},
 		{"peer's buffer", func(e *ccrun.PipelineEntry) { e.Src.Buffer, e.Dst.Buffer = peer, peer }, ccrun.ErrInvalid},
 		{"offset", func(e *ccrun.PipelineEntry) { e.Src.Offset, e.Dst.Offset = 4033, 4033 }, ccrun.ErrRange},
 		{"negative offset", func(e *ccrun.PipelineEntry) { e.Src.Offset, e.Dst.Offset = -64, -64 }, ccrun.ErrRange},
@@ -95,6 +96,9 @@ func (k *kit) build() error {
 		{"a destination twice", ccrun.PipelineOptions{}, func(e *ccrun.PipelineEntry) { e.Destinations = []int{1, 1} }},
 		{"parts without the source", ccrun.PipelineOptions{}, func(e *ccrun.PipelineEntry) { e.Parts = []int{1} }},
 		{"half an element", ccrun.PipelineOptions{}, func(e *ccrun.PipelineEntry) { e.Parts, e.Dtype, e.RowBytes = []int{0, 1}, ccrun.F64, 60 }},
+		{"parts that travel direct", ccrun.PipelineOptions{}, func(e *ccrun.PipelineEntry) { e.Parts, e.Transport = []int{0, 1}, ccrun.Direct }},
+		{"digests of what travels direct", ccrun.PipelineOptions{Checksums: true}, func(e *ccrun.PipelineEntry) { e.Transport = ccrun.Direct }},
+		{"no send channel for direct's answers", ccrun.PipelineOptions{Channels: 1}, func(e *ccrun.PipelineEntry) { e.Transport = ccrun.Direct }},
 		{"an empty box", ccrun.PipelineOptions{}, func(e *ccrun.PipelineEntry) { e.Rows = 0 }},
 		{"a bucket over the budget", ccrun.PipelineOptions{MaxBytes: 64, Oversize: ccrun.OversizeRefuse, Publish: ccrun.PublishInOrder}, func(e *ccrun.PipelineEntry) {
 			e.Rows, e.Src.Row, e.Dst.Row = 5, 80, 80
@@ -182,9 +186,11 @@ func (k *kit) eachUse(p *ccrun.Pipeline, when string, want error) {
 // underWay does what is not done while a pipeline is under way: rank 0 has
 // begun, rank 1 has not.
 func (k *kit) underWay() error {
-	p, err := k.made(ccrun.PipelineOptions{Policy: ccrun.Scripted}, k.entry(0), k.entry(1))
-	q, err2 := k.made(ccrun.PipelineOptions{FirstChannel: 1}, k.entry(2))
-	if err := errors.Join(err, err2, p.Agree(ccrun.Forever), q.Agree(ccrun.Forever)); err != nil {
+	p, err := k.agreed(ccrun.PipelineOptions{Policy: ccrun.Scripted, Channels: 8}, k.entry(0), k.entry(1))
+	q, err2 := k.agreed(ccrun.PipelineOptions{FirstSlot: 3, FirstChannel: 8}, k.entry(2))
+	r, err3 := k.agreed(ccrun.PipelineOptions{FirstSlot: 4, FirstChannel: 7}, k.entry(2))
+	other, err4 := k.agreed(ccrun.PipelineOptions{FirstSlot: 4, FirstChannel: 8}, k.entry(2))
+	if err := errors.Join(err, err2, err3, err4); err != nil {
 		return err
 	}
 	closed, err := k.world.NewStream()
@@ -200,7 +206,11 @@ func (k *kit) underWay() error {
 	}
 	k.refused("under way: start", p.Start(k.streams...), ccrun.ErrInvalid)
 	k.refused("under way: destroy", p.Destroy(), ccrun.ErrInvalid)
-	k.refused("under way: another one with its signal slots", q.Start(k.streams...), ccrun.ErrInvalid)
+	k.refused("under way: another one with a signal slot of it", q.Start(k.spare), ccrun.ErrInvalid)
+	k.refused("under way: another one with a send channel of it", r.Start(k.spare), ccrun.ErrInvalid)
+	if err := other.Run([]*ccrun.Stream{k.spare}, ccrun.Forever); err != nil { // it shares nothing
+		return err
+	}
 	if k.world.Rank() == 0 {
 		err := p.AdmitBefore(2)
 		_, err2 := p.Wait(time.Millisecond)
@@ -216,7 +226,50 @@ func (k *kit) underWay() error {
 		return err
 	}
 	k.refused("admit: not scripted", q.AdmitBefore(1), ccrun.ErrInvalid)
-	return errors.Join(p.Destroy(), q.Destroy())
+	return errors.Join(p.Destroy(), q.Destroy(), r.Destroy(), other.Destroy())
+}
+
+// freed takes a buffer away that a pipeline has been given: first the source's,
+// then the destination's.
+func (k *kit) freed() error {
+	for rank := range 2 {
+		b, err := k.world.Alloc(64)
+		if err != nil {
+			return err
+		}
+		e := k.entry(0)
+		e.Src, e.Dst = ccrun.Place{Buffer: b}, ccrun.Place{Buffer: b}
+		// A run that fails leaves its slots and channels used.
+		o := ccrun.PipelineOptions{FirstSlot: 4 * rank, FirstChannel: 8 * rank, Channels: 8}
+		p, err := k.agreed(o, e)
+		if err != nil {
+			return err
+		}
+		if rank == k.world.Rank() {
+			err = b.Free()
+		}
+		if err := errors.Join(err, k.world.Barrier(ccrun.Forever)); err != nil {
+			return err
+		}
+		want := ccrun.ErrFailed
+		if rank == k.world.Rank() {
+			want = ccrun.ErrStale
+		}
+		what := fmt.Sprintf("rank %d has freed its buffer: ", rank)
+		k.refused(what+"run", p.Run(k.streams, ccrun.Forever), want)
+		_, err = p.Wait(ccrun.Forever)
+		k.refused(what+"wait", err, want)
+		k.refused(what+"start", p.Start(k.streams...), ccrun.ErrFailed)
+		if err := p.Destroy(); err != nil {
+			return err
+		}
+		p, err = k.agreed(o, k.entry(0))
+		k.refused(what+"start another one with its slots", errors.Join(err, p.Start(k.spare)), ccrun.ErrInvalid)
+	}
+	if err := k.world.Barrier(ccrun.Forever); err != nil || k.wrong > 0 {
+		return err
+	}
+	return errFreed
 }
 
 // afterwards uses what has been destroyed.
