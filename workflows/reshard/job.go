@@ -47,17 +47,21 @@ func (s *site) newJob(plan *reshard.Plan) (*job, error) {
 func (s *site) side(offsets []int64, bytes int64) (side, error) {
 	buffer, err := s.world.Alloc(bytes)
 	if errors.Is(err, ccrun.ErrNoMemory) {
-		err = fmt.Errorf("%w; %s", err, s.smaller())
+		err = fmt.Errorf("%w; %s", err, s.smaller(s.world.Device()))
 	}
 	return side{buffer, offsets}, err
 }
 
 // smaller is what to do where memory does not suffice.
-func (o *options) smaller() string {
+func (o *options) smaller(device string) string {
+	hint := "try a smaller -tensor"
 	if o.model != "" {
-		return fmt.Sprintf("try -scale %d, or --device sim:h100x2", 8*o.scale)
+		hint = fmt.Sprintf("try -scale %d", 8*o.scale)
 	}
-	return "try a smaller -tensor, or --device sim:h100x2"
+	if device == "cpu" {
+		hint += ", or ccrun --device sim:h100x2"
+	}
+	return hint
 }
 
 // close shows the digest of the targets and frees the buffers.

@@ -180,6 +180,25 @@ func TestBudgetIsSaid(t *testing.T) {
 	}
 }
 
+// What needs more memory than there is says what to do.
+func TestOutOfMemory(t *testing.T) {
+	for args, want := range map[string]string{
+		"-model llama3-8b -scale 2": "try -scale 16, or ccrun --device sim:h100x2",
+		"":                          "try a smaller -tensor, or ccrun --device sim:h100x2",
+	} {
+		o, err := parse(strings.Fields(args), 4, "cpu", io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := o.smaller("cpu"); got != want {
+			t.Errorf("%s: %s, want %s", args, got, want)
+		}
+		if got := o.smaller("sim"); strings.Contains(got, "sim") {
+			t.Errorf("%s: on sim it is to %s", args, got)
+		}
+	}
+}
+
 // Where nothing is staged it is said, and no budget is run that bounds nothing.
 func TestNothingStagedIsSaid(t *testing.T) {
 	for args, want := range map[string]bool{"": false, "-max-bytes 1MiB": true, "-max-buckets 2": true, "-mode budget": false} {

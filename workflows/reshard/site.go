@@ -15,6 +15,7 @@ type site struct {
 	world   *ccrun.World
 	comm    *ccrun.Comm
 	streams []*ccrun.Stream
+	spared  bool          // the pipelines have the stream that they share
 	board   *ccrun.Buffer // where ranks show each other numbers
 	checked verdict
 	wrong   int       // tensors that this rank has found wrong since it last said how many
@@ -48,14 +49,18 @@ func newSite(world *ccrun.World, o *options) (*site, error) {
 func (s *site) words() int { return countWords + s.iters }
 
 // take gives as many streams as are of use, or fewer if a rank cannot have so
-// many and it is not said how many there are to be. It leaves one more to the
-// pipeline, for its own signals.
+// many and it is not said how many there are to be. The first time it leaves
+// one more to the pipelines, which share it for their signals.
 func (s *site) take(count int) ([]*ccrun.Stream, error) {
 	if s.options.streams > 0 {
 		count = s.options.streams
 	}
+	spare := 1
+	if s.spared {
+		spare = 0
+	}
 	count = max(count, 1)
-	for len(s.streams) < count+1 {
+	for len(s.streams) < count+spare {
 		stream, err := s.world.NewStream()
 		if errors.Is(err, ccrun.ErrLimit) && s.options.streams == 0 {
 			break
@@ -65,12 +70,14 @@ func (s *site) take(count int) ([]*ccrun.Stream, error) {
 		}
 		s.streams = append(s.streams, stream)
 	}
-	last := len(s.streams) - 1
-	if err := s.streams[last].Close(); err != nil {
-		return nil, err
+	if !s.spared {
+		last := len(s.streams) - 1
+		if err := s.streams[last].Close(); err != nil {
+			return nil, err
+		}
+		s.streams, s.spared = s.streams[:last], true
 	}
-	s.streams = s.streams[:last]
-	return s.streams[:min(count, last)], nil
+	return s.streams[:min(count, len(s.streams))], nil
 }
 
 // show gives every rank the numbers of all, by rank.
