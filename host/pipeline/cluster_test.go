@@ -8,16 +8,15 @@ import (
 	"testing"
 )
 
-// cluster runs one machine per rank over a toy transport: a bucket's bytes have
-// come, or gone, some time after all who take part in it have launched it, and
-// signals take as long as they like. After each step it checks the limits
-// against books of its own.
+// cluster runs one machine per rank over a toy transport: a bucket passes from
+// rank to rank some time after both have come to it, each rank's part is over as
+// soon as its own passages are (transport_test.go), and signals take as long as
+// they like. After each step it checks the limits against books of its own.
 type cluster struct {
 	rng      *rand.Rand
 	plan     *Plan
 	nodes    []*node
 	parties  []int // by bucket: ranks that take part
-	launched []int
 	arrived  []int // as the ranks were told
 	finished int   // tasks of all ranks
 	tasks    int
@@ -27,12 +26,18 @@ type cluster struct {
 	failed   int // place of the bucket that failed, -1 for none
 	publish  Publish
 	written  []int // by bucket: ranks that have finished it
+
+	crossings   []map[int32]*crossing // by bucket and rank
+	writing     map[int32]int         // by bucket: ranks that write it, its source left out
+	lost        int                   // the how-manieth passage is never served, 0 for none
+	mostWriting int                   // so many buckets were written at the same time
 }
 
 // delivery is an event on its way to a rank.
 type delivery struct {
-	rank  int
-	event Event
+	rank   int
+	event  Event
+	served *served // not nil: no event, but the end of a passage
 }
 
 // node is a rank and what the test knows of it.
@@ -60,7 +65,8 @@ type node struct {
 
 func newCluster(rng *rand.Rand, p *Plan, shared Limits) (*cluster, error) {
 	c := &cluster{rng: rng, plan: p, failAt: -1, failed: -1, publish: shared.Publish, written: make([]int, len(p.Buckets))}
-	c.parties, c.launched, c.arrived = make([]int, len(p.Buckets)), make([]int, len(p.Buckets)), make([]int, len(p.Buckets))
+	c.parties, c.arrived = make([]int, len(p.Buckets)), make([]int, len(p.Buckets))
+	c.crossings, c.writing = make([]map[int32]*crossing, len(p.Buckets)), make(map[int32]int)
 	salt := rng.Uint32()
 	for rank := range p.Ranks {
 		n := &node{tasks: p.Tasks(rank), taskOf: make(map[int32]int), flying: make(map[int]int32), places: make(map[int32]int32), wires: make(map[string]int), told: make(map[string]int)}
@@ -100,7 +106,7 @@ func randomLimits(rng *rand.Rand, shared Limits, staging []int64) Limits {
 // run has all ranks begin and delivers until nothing is left to deliver.
 func (c *cluster) run() error {
 	for rank := range c.nodes {
-		c.pending = append(c.pending, delivery{rank, Event{Kind: Begin}})
+		c.pending = append(c.pending, delivery{rank: rank, event: Event{Kind: Begin}})
 	}
 	for len(c.pending) > 0 {
 		i := c.rng.IntN(len(c.pending))
@@ -108,6 +114,12 @@ func (c *cluster) run() error {
 		c.pending[i] = c.pending[len(c.pending)-1]
 		c.pending = c.pending[:len(c.pending)-1]
 		c.now += c.rng.Int64N(100)
+		if s := d.served; s != nil {
+			if c.lost--; c.lost != 0 {
+				c.serve(s)
+			}
+			continue
+		}
 		if err := c.deliver(d); err != nil {
 			return fmt.Errorf("rank %d: %v of task %d, peer %d, value %d: %w", d.rank, d.event.Kind, d.event.Task, d.event.Peer, d.event.Value, err)
 		}
@@ -123,16 +135,15 @@ func (c *cluster) run() error {
 	return nil
 }
 
-func (c *cluster) send(rank int, e Event) { c.pending = append(c.pending, delivery{rank, e}) }
+func (c *cluster) send(rank int, e Event) {
+	c.pending = append(c.pending, delivery{rank: rank, event: e})
+}
 
 // deliver gives a rank an event and does what it asks for.
 func (c *cluster) deliver(d delivery) error {
 	n := c.nodes[d.rank]
-	if d.event.Kind == Finished && !n.ended && c.publish == OneByOne {
-		if c.failAt == 0 { // a write may fail too
-			d.event.Kind, c.failed = Failed, int(n.tasks[d.event.Task].Place)
-		}
-		c.failAt--
+	if d.event.Kind == Finished {
+		c.endWrite(d.rank, &d.event)
 	}
 	if d.event.Kind == Arrived && !n.ended {
 		if c.failAt == 0 {
@@ -249,13 +260,7 @@ func (c *cluster) launch(rank, i int, stream int32) error {
 	n.places[t.Channel] = t.Place
 	n.launched[i], n.flying[i] = true, stream
 	n.held += n.staging[i]
-	if c.launched[t.Bucket]++; c.launched[t.Bucket] == c.parties[t.Bucket] {
-		for peer, other := range c.nodes {
-			if task, ok := other.taskOf[t.Bucket]; ok {
-				c.send(peer, Event{Kind: Arrived, Task: int32(task)})
-			}
-		}
-	}
+	c.cross(rank, i)
 	return nil
 }
 
@@ -327,8 +332,39 @@ func (c *cluster) finalize(rank, i int, stream int32) error {
 			return fmt.Errorf("the one at place %d has failed", c.failed)
 		}
 	}
+	if !t.Source {
+		c.writing[t.Bucket]++
+	}
+	c.mostWriting = max(c.mostWriting, len(c.writing))
 	c.send(rank, Event{Kind: Finished, Task: int32(i)})
 	return nil
+}
+
+// endWrite has a bucket be written at a rank, or fail to be, where all ranks
+// learn of that before they write later ones. Who has copied it from its source
+// answers.
+func (c *cluster) endWrite(rank int, e *Event) {
+	n := c.nodes[rank]
+	t := &n.tasks[e.Task]
+	if !t.Source {
+		if c.writing[t.Bucket]--; c.writing[t.Bucket] == 0 {
+			delete(c.writing, t.Bucket)
+		}
+	}
+	if n.ended {
+		return
+	}
+	copied := c.plan.Direct(t) && !t.Source
+	if c.publish == OneByOne || copied {
+		c.failAt--
+		if c.failAt == -1 {
+			e.Kind, c.failed = Failed, int(t.Place)
+			return
+		}
+	}
+	if copied {
+		c.answer(t.Bucket, int32(rank))
+	}
 }
 
 // checkBooks checks what is held against the limits, and the lemma of the
@@ -409,13 +445,13 @@ func randomCase(rng *rand.Rand) (*Plan, Limits, error) {
 // meshEntries go from one half of the ranks to the other, each to a few.
 func meshEntries(rng *rand.Rand, ranks int) []Entry {
 	var entries []Entry
-	from, to := 1+rng.IntN(ranks), 1+rng.IntN(ranks)
+	from, to, transport := 1+rng.IntN(ranks), 1+rng.IntN(ranks), Transport(rng.IntN(4))
 	for row := range 1 + rng.IntN(6) {
 		for s := range from {
 			for d := range to {
 				if (row+s+d)%(1+rng.IntN(3)) == 0 {
 					entries = append(entries, Entry{
-						Source: int32(s), Destinations: []int32{int32((ranks - 1 - d + row) % ranks)}, Tensor: uint32(row),
+						Source: int32(s), Destinations: []int32{int32((ranks - 1 - d + row) % ranks)}, Tensor: uint32(row), Transport: transport,
 						Planes: 1, Rows: 1 + rng.Int64N(3), RowBytes: 64 * (1 + rng.Int64N(30)),
 					})
 				}
@@ -540,7 +576,7 @@ func TestClusterFindsFaults(t *testing.T) {
 				n.limits.MaxBuckets = 1
 			}
 		}},
-		{"a bucket that nobody launches", "nothing is on its way", func(c *cluster) { c.parties[p.Order[0]]++ }},
+		{"a passage that is never served", "nothing is on its way", func(c *cluster) { c.lost = 1 }},
 	} {
 		cluster, err := newCluster(rand.New(rand.NewPCG(5, 6)), p, Limits{Wires: 4})
 		if err != nil {

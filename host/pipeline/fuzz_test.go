@@ -50,7 +50,10 @@ func (e *Entry) tidy(ranks int) {
 	if len(e.Parts) > 0 {
 		e.Parts = list(append(e.Parts, e.Source))
 	}
-	e.Type, e.Red, e.Transport = op.Dtype(e.Type%7), op.RedOp(e.Red%4), e.Transport%3
+	e.Type, e.Red, e.Transport = op.Dtype(e.Type%7), op.RedOp(e.Red%4), e.Transport%4
+	if len(e.Parts) > 1 {
+		e.Transport %= Direct
+	}
 	e.Planes, e.Rows, e.RowBytes = 1+e.Planes&7, 1+e.Rows&7, 8*(1+e.RowBytes&0xffff)
 }
 

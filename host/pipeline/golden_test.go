@@ -113,7 +113,7 @@ func scanEntry(t *testing.T, line string) Entry {
 		case key == "red":
 			e.Red = scanName(t, value, op.Avg)
 		case key == "via":
-			e.Transport = scanName(t, value, Scattered)
+			e.Transport = scanName(t, value, Direct)
 		case key == "tensor":
 			e.Tensor = scanNumbers(t, value)[0]
 		case key == "cell":

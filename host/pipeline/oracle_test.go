@@ -30,12 +30,15 @@ func randomEntries(rng *rand.Rand, ranks, count int) []Entry {
 		e := &kinds[k]
 		e.Destinations = randomSet(rng, ranks, 4)
 		e.Source = int32(rng.IntN(ranks))
-		e.Transport = Transport(rng.IntN(3))
+		e.Transport = Transport(rng.IntN(4))
 		e.Type, e.Red = op.F32, op.Sum
 		if rng.IntN(3) == 0 {
 			e.Parts = randomSet(rng, ranks, 5)
 			e.Source = e.Parts[rng.IntN(len(e.Parts))]
 			e.Type = []op.Dtype{op.F32, op.BF16}[rng.IntN(2)]
+			if len(e.Parts) > 1 {
+				e.Transport %= Direct
+			}
 		}
 		if rng.IntN(6) == 0 {
 			e.Destinations = []int32{e.Source}
@@ -355,6 +358,9 @@ func checkLayout(p *Plan, t *Task, contiguous Contiguous, staged bool) error {
 	}
 	if !t.Part && len(t.To)+int(t.AddTo.Rank) < 0 || !t.Source && !t.Part || !t.Wired() { // it sends nothing of its own
 		own = 0
+	}
+	if p.Direct(t) {
+		own, result = 0, 0
 	}
 	if t.From.Rank < 0 {
 		result = 0
