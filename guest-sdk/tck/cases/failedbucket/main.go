@@ -12,10 +12,12 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ccrun/ccrun/guest-sdk/go/ccrun"
@@ -40,20 +42,43 @@ type options struct {
 	buckets, copies, inFlight int
 	bytes                     int64
 	checksums, goOn, parts    bool
-	transport, publish        string
+	transport                 ccrun.Transport
+	publish                   ccrun.Publishing
+}
+
+// What flags may say.
+var (
+	publishing = words[ccrun.Publishing]{"at_once": ccrun.PublishAtOnce, "in_order": ccrun.PublishInOrder, "one_by_one": ccrun.PublishOneByOne}
+	transports = words[ccrun.Transport]{"packed": ccrun.Packed, "chain": ccrun.Chain, "scattered": ccrun.Scattered, "direct": ccrun.Direct}
+)
+
+// words name values.
+type words[T any] map[string]T
+
+// flag sets a value to what a flag names.
+func (w words[T]) flag(to *T, name, usage string) {
+	known := strings.Join(slices.Sorted(maps.Keys(w)), ", ")
+	flag.Func(name, usage+": "+known, func(text string) error {
+		value, ok := w[text]
+		if !ok {
+			return fmt.Errorf("it is none of %s", known)
+		}
+		*to = value
+		return nil
+	})
 }
 
 func main() {
-	var o options
+	o := options{publish: ccrun.PublishInOrder}
 	flag.IntVar(&o.buckets, "buckets", 24, "how many")
 	flag.Int64Var(&o.bytes, "bytes", 4096, "size of each")
 	flag.IntVar(&o.copies, "copies", 1, "ranks that each goes to")
 	flag.IntVar(&o.inFlight, "in-flight", 2, "buckets in flight per channel")
-	flag.StringVar(&o.publish, "publish", "in_order", "at_once, in_order or one_by_one")
+	publishing.flag(&o.publish, "publish", "when buckets are written")
 	flag.BoolVar(&o.checksums, "checksums", false, "compare digests")
 	flag.BoolVar(&o.goOn, "go-on", false, "end well though a bucket has failed")
 	flag.BoolVar(&o.parts, "parts", false, "add up two ranks' parts")
-	flag.StringVar(&o.transport, "transport", "packed", "packed, chain or scattered")
+	transports.flag(&o.transport, "transport", "how they travel")
 	flag.Parse()
 	world, err := ccrun.Open()
 	if err == nil {
@@ -152,7 +177,7 @@ func (s *site) entry(i int) ccrun.PipelineEntry {
 	place := ccrun.Place{Offset: int64(i) * s.bytes}
 	e := ccrun.PipelineEntry{
 		Source: i % size, Tensor: i, Dtype: ccrun.U8, Planes: 1, Rows: 1, RowBytes: s.bytes, Src: place, Dst: place,
-		Transport: map[string]ccrun.Transport{"packed": ccrun.Packed, "chain": ccrun.Chain, "scattered": ccrun.Scattered}[s.transport],
+		Transport: s.transport,
 	}
 	e.Src.Buffer, e.Dst.Buffer = s.from, s.to
 	for n := range s.copies {
@@ -173,7 +198,7 @@ func (s *site) lands(i int) bool { return slices.Contains(s.entries[i].Destinati
 func (s *site) move() error {
 	o := ccrun.PipelineOptions{
 		MaxInFlight: s.inFlight, Checksums: s.checksums,
-		Publish: map[string]ccrun.Publishing{"in_order": ccrun.PublishInOrder, "one_by_one": ccrun.PublishOneByOne}[s.publish],
+		Publish: s.publish,
 		Order: func(buckets []ccrun.Bucket) []int { // as the entries are
 			slices.SortFunc(buckets, func(a, b ccrun.Bucket) int { return a.Entry - b.Entry })
 			order := make([]int, len(buckets))
@@ -293,7 +318,7 @@ func (s *site) look(failed int) error {
 	switch {
 	case before[isTorn]+there[isTorn]+after[isTorn] > 0:
 		return fmt.Errorf("rank %d: wrong bytes: in %d buckets before place %d, %d there, %d after it", rank, before[isTorn], failed, there[isTorn], after[isTorn])
-	case after[isNew] > 0 && s.publish != "at_once":
+	case after[isNew] > 0 && s.publish != ccrun.PublishAtOnce:
 		return fmt.Errorf("rank %d: %d buckets after place %d have been published", rank, after[isNew], failed)
 	case failed == s.buckets && before[isOld] > 0:
 		return fmt.Errorf("rank %d: %d buckets have not come", rank, before[isOld])
