@@ -323,6 +323,24 @@ func failCalls(t *testing.T, open opener, fault string, calling func(r *rank) er
 	})
 }
 
+// TestCorruptModelledCalls holds that what such a call has written can be wrong.
+func TestCorruptModelledCalls(t *testing.T) {
+	pairOf(t, simulated(t, "h100", -1), "corrupt=1,kind=get", func(t *testing.T, r *rank) {
+		must(t, calling(r))
+		got := make([]byte, 2*bytes)
+		must(t, r.Read(got, place(r.own, 1)))
+		want := make([]byte, 2*bytes)
+		op.FillPattern(want[:bytes], op.U8, uint64(1-r.number), 0)
+		if r.number == 1 {
+			want[0] ^= 0xff
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("rank %d gets %x, want %x", r.number, got, want)
+		}
+	})
+	pairOf(t, simulated(t, "h100", 0), "corrupt=*", func(t *testing.T, r *rank) { must(t, calling(r)) })
+}
+
 // reducing is an all-reduce on a machine that has a model of its time.
 func reducing(r *rank) error {
 	call := &op.Call{

@@ -3,6 +3,7 @@ package sim_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/ccrun/ccrun/host/device/sim"
 	"github.com/ccrun/ccrun/host/device/sim/nccl"
 	"github.com/ccrun/ccrun/host/device/sim/preset"
+	"github.com/ccrun/ccrun/host/flight"
 	"github.com/ccrun/ccrun/host/op"
 )
 
@@ -40,6 +42,34 @@ func TestCallTime(t *testing.T) {
 					}
 				})
 			})
+		}
+	}
+}
+
+// TestHangingCall has a modelled call never end on rank 1, which then waits for
+// nobody, though the other has gone on to a call that rank 1 is not in.
+func TestHangingCall(t *testing.T) {
+	for _, realBytes := range []int64{-1, 0} {
+		var w *world
+		var lanes [2]flight.Lane
+		w = recordedWorld(t, sim.Options{Preset: must(preset.Find("h100")), Ranks: 2, RealBytes: realBytes, GivenUp: func(error) {
+			lanes = [2]flight.Lane{w.logs[0].Lanes()[1], w.logs[1].Lanes()[1]}
+		}})
+		err := w.each(func(r *rank) {
+			if r.n == 1 {
+				r.Device.(device.Faults).Inject(func(op.Kind, int, int64) device.Ending { return device.Ending{LongerNanos: math.MaxInt64} })
+			}
+			c, s := r.comm("all"), r.stream()
+			in, out := r.alloc(64*kib), r.alloc(64*kib)
+			r.submit(s, call(c, allReduce(c, in, out)), call(c, allReduce(c, in, out)))
+			r.is(s.Sync(device.Forever), device.ErrAborted)
+		})
+		var deadlock *sim.Deadlock
+		if !errors.As(err, &deadlock) {
+			t.Errorf("Run gives %v", err)
+		}
+		if lanes[0].Wait.Peer != 1 || lanes[1].Wait.Peer != -1 || lanes[1].State != flight.LaneWaiting {
+			t.Errorf("the lanes are %+v", lanes)
 		}
 	}
 }

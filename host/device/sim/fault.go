@@ -109,8 +109,22 @@ func (r *callRun) injectMove(s *op.Step) bool {
 	return false
 }
 
-// inject is the same for a call whose time comes from a model. What it has
-// written is a phantom.
+// corrupt inverts the first byte that a call has written of the rank's output, if
+// that has any.
+func (r *callRun) corrupt() {
+	for i := range r.steps {
+		s := &r.steps[i]
+		if s.Kind != op.StepMove || s.Bytes == 0 || int(s.Dests[0].Rank) != r.comm.rank || s.Dests[0].Area != op.AreaOut {
+			continue
+		}
+		if to, known, err := r.memory(s.Dests[0], s.Bytes); err == nil && known {
+			to[0] ^= 0xff
+		}
+		return
+	}
+}
+
+// inject is the same for a call whose time comes from a model.
 func (r *callRun) inject() bool {
 	if r.call.Bytes == 0 {
 		return false
@@ -120,6 +134,9 @@ func (r *callRun) inject() bool {
 		kind = op.Reduce
 	}
 	end, extra := r.comm.device.endingOf(kind, -1, r.model)
+	if end.Corrupt {
+		r.corrupt()
+	}
 	switch {
 	case end.Fail:
 		r.fail(device.ErrFault)

@@ -89,7 +89,7 @@ func (s *stream) callWaits(t *task, w *flight.Wait) {
 				w.Name = op.Algorithm(r.call.Algorithm).String()
 				return
 			}
-		case state.entered < len(state.in) && w.Peer < 0:
+		case state.in[c.rank] && state.entered < len(state.in) && w.Peer < 0:
 			w.Peer = c.group.ranks[state.missing()]
 		}
 	}
