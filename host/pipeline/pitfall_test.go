@@ -212,6 +212,9 @@ func TestOversizeNeverWaitsForEver(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "4096") || !strings.Contains(err.Error(), "1024") || !strings.HasPrefix(err.Error(), "bucket ") {
 			t.Errorf("refused with %v", err)
 		}
+		if alone := CheckOversize(tasks, staging, Limits{MaxBytes: 1024, Oversize: Refuse}); alone == nil || alone.Error() != err.Error() || CheckOversize(tasks, staging, Limits{MaxBytes: 1024}) != nil || CheckOversize(tasks, staging, Limits{Oversize: Refuse}) != nil {
+			t.Errorf("without a machine it is refused with %v", alone)
+		}
 		if _, err = NewMachine(p, 0, tasks, staging, Limits{MaxBytes: 4096, Oversize: Refuse}); err != nil {
 			t.Errorf("a bucket of the budget's size: %v", err)
 		}
