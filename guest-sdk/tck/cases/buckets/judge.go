@@ -24,6 +24,10 @@ func (c *kase) judge(s *ccrun.PipelineStats, number int) {
 			c.wrongf("run %d: %s: %d, want %d", number, equal.name, equal.got, equal.want)
 		}
 	}
+	if c.host.stages {
+		c.atMost(number, "a bucket and peak of buckets", min(1, int64(c.plan.Mine)), int64(s.PeakBuckets))
+		c.atMost(number, "largest bucket and peak of bytes", c.plan.LargestBytes, s.PeakBytes)
+	}
 	perChannel := int64(o.MaxInFlight)
 	if perChannel == 0 {
 		perChannel = 2

@@ -37,12 +37,26 @@ func (e element) part(dtype ccrun.Dtype, red ccrun.RedOp, part int) int64 {
 	case ccrun.Sum:
 		return int64(h%5) - 2*signed - (1-signed)*int64(h%5/2)
 	case ccrun.Prod:
-		if part == 0 {
+		switch {
+		case part == 0 && signed == 0:
+			return int64(h%3) + 1
+		case part == 0:
 			return int64(h%100) + 1
+		case signed == 0:
+			return e.twice(part)
 		}
-		return 1 - signed*2*int64(h%2)
+		return 1 - 2*int64(h%2)
 	}
 	return int64(h%200) - signed*100
+}
+
+// twice is 2 for every tenth part, another one in each element, else 1: so the
+// part shows in the product, and 60 of them are 64 at most.
+func (e element) twice(part int) int64 {
+	if (e.hash(-2)+uint64(part))%10 == 0 {
+		return 2
+	}
+	return 1
 }
 
 // total writes what so many parts add up to.

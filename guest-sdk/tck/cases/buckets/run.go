@@ -20,6 +20,7 @@ type load interface {
 // kase is one case of the storm, as a rank sees it.
 type kase struct {
 	world          *ccrun.World
+	host           *host
 	seed           uint64
 	setup          setup
 	load           load
@@ -46,12 +47,12 @@ func drawCase(w *ccrun.World, seed uint64) (*kase, error) {
 
 // run carries the case out. An error ends the storm; what is wrong else is in
 // c.wrong.
-func (c *kase) run(streams []*ccrun.Stream, spoil func([]byte)) error {
+func (c *kase) run(streams []*ccrun.Stream) error {
 	if err := c.open(); err != nil {
 		return err
 	}
 	for number := range c.setup.runs {
-		if err := c.once(number, streams[:c.setup.streams], spoil); err != nil {
+		if err := c.once(number, streams[:c.setup.streams]); err != nil {
 			return err
 		}
 	}
@@ -99,7 +100,7 @@ func (c *kase) build(maxBytes int64) (err error) {
 }
 
 // once runs the pipeline and looks at all bytes of both buffers.
-func (c *kase) once(number int, streams []*ccrun.Stream, spoil func([]byte)) error {
+func (c *kase) once(number int, streams []*ccrun.Stream) error {
 	salt := mix(c.seed + uint64(number))
 	have, want := make([]byte, c.source.Bytes()), make([]byte, c.target.Bytes())
 	guard(have, salt)
@@ -113,7 +114,7 @@ func (c *kase) once(number int, streams []*ccrun.Stream, spoil func([]byte)) err
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(c.compare("source", c.source, have, nil), c.compare("target", c.target, want, spoil)); err != nil {
+	if err := errors.Join(c.compare("source", c.source, have), c.compare("target", c.target, want)); err != nil {
 		return err
 	}
 	stats, err := c.pipeline.Stats()
@@ -122,13 +123,13 @@ func (c *kase) once(number int, streams []*ccrun.Stream, spoil func([]byte)) err
 }
 
 // compare looks at a whole buffer.
-func (c *kase) compare(name string, b *ccrun.Buffer, want []byte, spoil func([]byte)) error {
+func (c *kase) compare(name string, b *ccrun.Buffer, want []byte) error {
 	got := make([]byte, len(want))
 	if err := b.Read(got, 0); err != nil {
 		return err
 	}
-	if spoil != nil {
-		spoil(got)
+	if c.host.spoil != nil {
+		c.host.spoil(name, got)
 	}
 	if bytes.Equal(got, want) {
 		return nil

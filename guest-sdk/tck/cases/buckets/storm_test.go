@@ -34,7 +34,7 @@ func TestStorm(t *testing.T) {
 	for _, ranks := range []int{1, 2, 3, 7, 12} {
 		var out text
 		result := ccruntest.Run(t, ranks, func(w *ccrun.World) error {
-			return storm(w, strings.Fields(fmt.Sprintf("-cases 40 -seed %d", ranks)), &out, nil)
+			return storm(w, strings.Fields(fmt.Sprintf("-cases 40 -seed %d", ranks)), &out, &host{})
 		})
 		if err := errors.Join(result.Errs...); err != nil || !strings.Contains(out.String(), "40 cases: ") {
 			t.Errorf("%d ranks: %v\n%s", ranks, err, &out)
@@ -44,24 +44,44 @@ func TestStorm(t *testing.T) {
 
 // A byte that is wrong fails its case, wherever it is.
 func TestStormSeesAWrongByte(t *testing.T) {
-	for _, place := range []func(int) int{
-		func(int) int { return 0 },
-		func(n int) int { return n / 2 },
-		func(n int) int { return n - 1 },
-	} {
-		spoil := func(image []byte) {
-			if len(image) > 0 {
-				image[place(len(image))] ^= 0x10
+	for _, buffer := range []string{"source", "target"} {
+		for _, place := range []func(int) int{
+			func(int) int { return 0 },
+			func(n int) int { return n / 2 },
+			func(n int) int { return n - 1 },
+		} {
+			spoil := func(name string, image []byte) {
+				if name == buffer && len(image) > 0 {
+					image[place(len(image))] ^= 0x10
+				}
 			}
+			found := fmt.Sprintf("case 6 (repeat it with -seed 1 -first 6 -cases 1): %s buffer: 1 of ", buffer)
+			expectFailure(t, &host{spoil: spoil}, found)
 		}
-		var out text
-		result := ccruntest.Run(t, 2, func(w *ccrun.World) error {
-			return storm(w, []string{"-cases", "3", "-first", "5"}, &out, spoil)
-		})
-		for rank, err := range result.Errs {
-			if err == nil || !strings.Contains(out.String(), fmt.Sprintf("rank %d: case 6 (repeat it with -seed 1 -first 6 -cases 1)", rank)) {
-				t.Errorf("rank %d: %v\n%s", rank, err, &out)
-			}
+	}
+}
+
+// A host that stages buckets and tells of no peaks is seen through: that of the
+// tests is one.
+func TestStormSeesPeaksThatAreTooLow(t *testing.T) {
+	expectFailure(t, &host{stages: true}, "a bucket and peak of buckets: 1, more than 0")
+	expectFailure(t, &host{stages: true}, "largest bucket and peak of bytes: ")
+}
+
+// expectFailure has both of two ranks find something in the cases from 5 to 7.
+func expectFailure(t *testing.T, h *host, found string) {
+	t.Helper()
+	var out text
+	result := ccruntest.Run(t, 2, func(w *ccrun.World) error {
+		return storm(w, []string{"-cases", "3", "-first", "5"}, &out, h)
+	})
+	for rank, err := range result.Errs {
+		seen := false
+		for line := range strings.Lines(out.String()) {
+			seen = seen || strings.HasPrefix(line, fmt.Sprintf("rank %d: ", rank)) && strings.Contains(line, found)
+		}
+		if err == nil || !seen {
+			t.Errorf("%s: rank %d: %v\n%s", found, rank, err, &out)
 		}
 	}
 }
@@ -71,7 +91,7 @@ func TestCasesAreAFunctionOfTheirSeed(t *testing.T) {
 	about := func(args ...string) string {
 		var out text
 		ccruntest.Run(t, 3, func(w *ccrun.World) error {
-			return storm(w, append(args, "-v"), &out, nil)
+			return storm(w, append(args, "-v"), &out, &host{})
 		})
 		for line := range strings.Lines(out.String()) {
 			if strings.HasPrefix(line, "case 4:") {
@@ -95,29 +115,10 @@ func TestStormIsVaried(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if w.Rank() > 0 {
-				continue
-			}
-			o := c.setup.options
-			for _, what := range []string{
-				fmt.Sprintf("policy %d", o.Policy), fmt.Sprintf("publish %d", o.Publish), fmt.Sprintf("checksums %t", o.Checksums),
-				fmt.Sprintf("budget %d", c.setup.budget), fmt.Sprintf("streams %d", c.setup.streams), fmt.Sprintf("per channel %d", o.MaxInFlight),
-				fmt.Sprintf("runs %d", c.setup.runs), fmt.Sprintf("ordered %t", o.Order != nil), fmt.Sprintf("joined %t", o.BucketBytes > 0),
-			} {
-				seen[what]++
-			}
-			if o.Admit != nil {
-				seen[fmt.Sprintf("script %d", c.setup.script)]++
-			}
-			for i, e := range c.load.entries() {
-				seen[fmt.Sprintf("transport %d", c.setup.transport(i, &e))]++
-				seen[fmt.Sprintf("parts %t", len(e.Parts) > 1)]++
-				seen[fmt.Sprintf("type %d", e.Dtype)]++
-				if len(e.Parts) > 1 {
-					seen[fmt.Sprintf("operator %d", e.RedOp)]++
+			if w.Rank() == 0 {
+				for _, what := range traits(c) {
+					seen[what]++
 				}
-				seen[fmt.Sprintf("stays %t", slices.Equal(e.Destinations, []int{e.Source}))]++
-				seen[fmt.Sprintf("many %t", len(e.Destinations) > 1)]++
 			}
 		}
 		return nil
@@ -138,9 +139,31 @@ func TestStormIsVaried(t *testing.T) {
 	}
 }
 
+// traits are what a case is like, each a word with its value.
+func traits(c *kase) []string {
+	o := c.setup.options
+	all := []string{
+		fmt.Sprintf("policy %d", o.Policy), fmt.Sprintf("publish %d", o.Publish), fmt.Sprintf("checksums %t", o.Checksums),
+		fmt.Sprintf("budget %d", c.setup.budget), fmt.Sprintf("streams %d", c.setup.streams), fmt.Sprintf("per channel %d", o.MaxInFlight),
+		fmt.Sprintf("runs %d", c.setup.runs), fmt.Sprintf("ordered %t", o.Order != nil), fmt.Sprintf("joined %t", o.BucketBytes > 0),
+	}
+	if o.Admit != nil {
+		all = append(all, fmt.Sprintf("script %d", c.setup.script))
+	}
+	for i, e := range c.load.entries() {
+		all = append(all,
+			fmt.Sprintf("transport %d", c.setup.transport(i, &e)), fmt.Sprintf("parts %t", len(e.Parts) > 1), fmt.Sprintf("type %d", e.Dtype),
+			fmt.Sprintf("stays %t", slices.Equal(e.Destinations, []int{e.Source})), fmt.Sprintf("many %t", len(e.Destinations) > 1))
+		if len(e.Parts) > 1 {
+			all = append(all, fmt.Sprintf("operator %d", e.RedOp))
+		}
+	}
+	return all
+}
+
 func TestBadArguments(t *testing.T) {
 	ccruntest.Run(t, 1, func(w *ccrun.World) error {
-		if err := storm(w, []string{"-cases", "x"}, io.Discard, nil); err == nil {
+		if err := storm(w, []string{"-cases", "x"}, io.Discard, &host{}); err == nil {
 			t.Error("not a number of cases")
 		}
 		return nil
@@ -174,6 +197,33 @@ func TestNumbersAreExact(t *testing.T) {
 			if sum > most || sum == 0 {
 				t.Errorf("type %d, operator %d: numbers of up to %d", dtype, red, sum)
 			}
+		}
+	}
+}
+
+// A part that is left out shows: in the sum, or the like, of some element.
+func TestEveryPartShows(t *testing.T) {
+	for _, dtype := range dtypes {
+		for _, red := range []ccrun.RedOp{ccrun.Sum, ccrun.Prod} {
+			for lost := range 60 {
+				shows := false
+				for i := range uint64(200) {
+					v := element{1, 2, i}.part(dtype, red, lost)
+					shows = shows || red == ccrun.Sum && v != 0 || red == ccrun.Prod && v != 1
+				}
+				if !shows {
+					t.Errorf("type %d, operator %d: part %d of 60 changes nothing", dtype, red, lost)
+				}
+			}
+		}
+	}
+	for i := range uint64(2000) {
+		product := int64(1)
+		for part := range 60 {
+			product *= element{1, 2, i}.part(ccrun.U8, ccrun.Prod, part)
+		}
+		if product > 255 {
+			t.Errorf("element %d: a product of %d", i, product)
 		}
 	}
 }
