@@ -180,65 +180,23 @@ func TestPipelineDescribesManyBuckets(t *testing.T) {
 	})
 }
 
-func TestPipelineRefusals(t *testing.T) {
-	for name, c := range map[string]struct {
-		do   func(*ccrun.World, *ccrun.Pipeline, *ccrun.Buffer, *ccrun.Stream) error
-		want error
-	}{
-		"no buffer": {func(_ *ccrun.World, p *ccrun.Pipeline, _ *ccrun.Buffer, _ *ccrun.Stream) error {
-			return p.Add(rows(nil, 0, 0))
-		}, ccrun.ErrBadHandle},
-		"outside": {func(w *ccrun.World, p *ccrun.Pipeline, b *ccrun.Buffer, _ *ccrun.Stream) error {
-			e := rows(b, 0, 0)
-			e.Dst.Row = 30
-			return p.Add(e)
-		}, ccrun.ErrRange},
-		"rank": {func(_ *ccrun.World, p *ccrun.Pipeline, b *ccrun.Buffer, _ *ccrun.Stream) error {
-			return p.Add(rows(b, 0, 1))
-		}, ccrun.ErrNoRank},
-		"source": {func(_ *ccrun.World, p *ccrun.Pipeline, b *ccrun.Buffer, _ *ccrun.Stream) error {
-			return p.Add(rows(b, -1, 0))
-		}, ccrun.ErrNoRank},
-		"name": {func(w *ccrun.World, _ *ccrun.Pipeline, _ *ccrun.Buffer, _ *ccrun.Stream) error {
-			_, err := w.NewPipeline(ccrun.PipelineOptions{Name: strings.Repeat("x", 64)})
-			return err
-		}, ccrun.ErrInvalid},
-		"limit": {func(w *ccrun.World, _ *ccrun.Pipeline, _ *ccrun.Buffer, _ *ccrun.Stream) error {
-			_, err := w.NewPipeline(ccrun.PipelineOptions{MaxBuckets: -1})
-			return err
-		}, ccrun.ErrInvalid},
-		"count": {func(w *ccrun.World, _ *ccrun.Pipeline, _ *ccrun.Buffer, _ *ccrun.Stream) error {
-			_, err := w.NewPipeline(ccrun.PipelineOptions{Channels: -1})
-			return err
-		}, ccrun.ErrInvalid},
-		"early": {func(_ *ccrun.World, p *ccrun.Pipeline, _ *ccrun.Buffer, _ *ccrun.Stream) error {
-			return p.Agree(ccrun.Forever)
-		}, ccrun.ErrInvalid},
-		"late": {func(_ *ccrun.World, p *ccrun.Pipeline, b *ccrun.Buffer, _ *ccrun.Stream) error {
-			_, err := p.Build()
-			return errors.Join(err, p.Add(rows(b, 0, 0)))
-		}, ccrun.ErrInvalid},
-		"order": {func(_ *ccrun.World, p *ccrun.Pipeline, b *ccrun.Buffer, _ *ccrun.Stream) error {
-			err := p.Add(rows(b, 0, 0), rows(b, 0, 0))
-			_, err2 := p.Build()
-			return errors.Join(err, err2, p.SetOrder([]int{1, 1}))
-		}, ccrun.ErrInvalid},
-		"streams": {func(_ *ccrun.World, p *ccrun.Pipeline, _ *ccrun.Buffer, _ *ccrun.Stream) error {
-			_, err := p.Build()
-			return errors.Join(err, p.Agree(ccrun.Forever), p.Start())
-		}, ccrun.ErrInvalid},
-		"stream": {func(_ *ccrun.World, p *ccrun.Pipeline, _ *ccrun.Buffer, s *ccrun.Stream) error {
-			s.Reduce(ccrun.Sum, ccrun.U8, ccrun.Region{})
-			return p.Start(s)
-		}, ccrun.ErrInvalid},
-		"destroyed": {func(_ *ccrun.World, p *ccrun.Pipeline, _ *ccrun.Buffer, _ *ccrun.Stream) error {
-			if err := p.Destroy(); err != nil {
-				return fmt.Errorf("destroy: %v", err)
-			}
-			_, err := p.Stats()
-			return err
-		}, ccrun.ErrStale},
-	} {
+// bench is what pipelines that are refused are tried with.
+type bench struct {
+	*ccrun.World
+	p *ccrun.Pipeline
+	b *ccrun.Buffer // of 64 bytes
+	s *ccrun.Stream
+}
+
+// refusals are what is tried, by name, and the errors.
+type refusals map[string]struct {
+	do   func(*bench) error
+	want error
+}
+
+// try tries each with a pipeline of its own, on one rank.
+func (r refusals) try(t *testing.T) {
+	for name, c := range r {
 		single(t, func(w *ccrun.World) error {
 			b, s, err := parts(w, 64)
 			if err != nil {
@@ -248,12 +206,69 @@ func TestPipelineRefusals(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if err := c.do(w, p, b, s); !errors.Is(err, c.want) {
+			if err := c.do(&bench{w, p, b, s}); !errors.Is(err, c.want) {
 				t.Errorf("%s: %v, want %v", name, err, c.want)
 			}
 			return nil
 		})
 	}
+}
+
+// made only makes a pipeline.
+func (k *bench) made(o ccrun.PipelineOptions) error {
+	_, err := k.NewPipeline(o)
+	return err
+}
+
+func TestPipelineRefusesOptions(t *testing.T) {
+	refusals{
+		"name":  {func(k *bench) error { return k.made(ccrun.PipelineOptions{Name: strings.Repeat("x", 64)}) }, ccrun.ErrInvalid},
+		"limit": {func(k *bench) error { return k.made(ccrun.PipelineOptions{MaxBuckets: -1}) }, ccrun.ErrInvalid},
+		"count": {func(k *bench) error { return k.made(ccrun.PipelineOptions{Channels: -1}) }, ccrun.ErrInvalid},
+	}.try(t)
+}
+
+func TestPipelineRefusesEntries(t *testing.T) {
+	refusals{
+		"no buffer": {func(k *bench) error { return k.p.Add(rows(nil, 0, 0)) }, ccrun.ErrBadHandle},
+		"outside": {func(k *bench) error {
+			e := rows(k.b, 0, 0)
+			e.Dst.Row = 30
+			return k.p.Add(e)
+		}, ccrun.ErrRange},
+		"rank":   {func(k *bench) error { return k.p.Add(rows(k.b, 0, 1)) }, ccrun.ErrNoRank},
+		"source": {func(k *bench) error { return k.p.Add(rows(k.b, -1, 0)) }, ccrun.ErrNoRank},
+	}.try(t)
+}
+
+func TestPipelineRefusesSteps(t *testing.T) {
+	refusals{
+		"early": {func(k *bench) error { return k.p.Agree(ccrun.Forever) }, ccrun.ErrInvalid},
+		"late": {func(k *bench) error {
+			_, err := k.p.Build()
+			return errors.Join(err, k.p.Add(rows(k.b, 0, 0)))
+		}, ccrun.ErrInvalid},
+		"order": {func(k *bench) error {
+			err := k.p.Add(rows(k.b, 0, 0), rows(k.b, 0, 0))
+			_, err2 := k.p.Build()
+			return errors.Join(err, err2, k.p.SetOrder([]int{1, 1}))
+		}, ccrun.ErrInvalid},
+		"streams": {func(k *bench) error {
+			_, err := k.p.Build()
+			return errors.Join(err, k.p.Agree(ccrun.Forever), k.p.Start())
+		}, ccrun.ErrInvalid},
+		"stream": {func(k *bench) error {
+			k.s.Reduce(ccrun.Sum, ccrun.U8, ccrun.Region{})
+			return k.p.Start(k.s)
+		}, ccrun.ErrInvalid},
+		"destroyed": {func(k *bench) error {
+			if err := k.p.Destroy(); err != nil {
+				return fmt.Errorf("destroy: %v", err)
+			}
+			_, err := k.p.Stats()
+			return err
+		}, ccrun.ErrStale},
+	}.try(t)
 }
 
 func TestPipelineMismatch(t *testing.T) {
