@@ -12,8 +12,11 @@ import (
 // so no rank is left with many at the end. Rounds are a matching each, found
 // greedily, as in list scheduling of open shops.
 func (p *Plan) takeTurns() {
-	t := newTurns(p)
-	t.takeAll(looksMax)
+	t, most := newTurns(p), looksMax
+	if len(t.waiting) > 1<<16 {
+		most /= 4 // so many do not stay in caches, and each look takes longer
+	}
+	t.takeAll(most)
 	p.place()
 }
 
