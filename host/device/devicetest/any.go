@@ -353,7 +353,6 @@ type stormOfAny struct {
 	events []device.Event
 	work   []*anyMessage
 	points []device.Point
-	told   uint64
 }
 
 func newAnyStorm(r *rank, slots int) *stormOfAny {

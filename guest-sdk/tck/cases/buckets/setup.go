@@ -50,7 +50,7 @@ func drawSetup(d, own *draw, w *ccrun.World) setup {
 	o := &s.options
 	o.Name, o.Policy, o.Publish = "storm", ccrun.Admission(d.n(5)), ccrun.Publishing(d.n(3))
 	o.Checksums, o.Warmup = d.one(3), d.one(4)
-	if d.one(4) == false {
+	if !d.one(4) {
 		o.BucketBytes = int64(1) << d.n(14)
 	}
 	o.FirstSlot, o.FirstChannel = d.n(w.SignalSlots()-3), d.n(w.SendChannels())
