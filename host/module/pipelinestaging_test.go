@@ -33,9 +33,10 @@ func (m *countingMemory) Free(b op.Buffer) error {
 	return nil
 }
 
-// What a pool takes of the device is at its most what buckets held at most,
+// What a pool takes of the device is at its most what buckets held at most, so
+// that no copy beside the buckets ever fills the device,
 // whatever sizes come and go.
-func TestStagingPoolTakesNoMoreThanItsPeak(t *testing.T) {
+func TestNoClonesBesideBuckets(t *testing.T) {
 	random := rand.New(rand.NewPCG(6, 1))
 	for range 200 {
 		d := &countingMemory{limit: 1 << 40}
