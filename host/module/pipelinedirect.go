@@ -68,7 +68,7 @@ func (m *movement) fetch() error {
 // message submits a send or a receive of no bytes.
 func (m *movement) message(kind op.Kind, peer int32, wire uint32, at op.View) error {
 	m.op = op.Op{Kind: kind, Peer: peer, Slot: wire, Src: at, Dst: at}
-	return m.submit(&m.op, stepMove, 0)
+	return m.submitBare(&m.op)
 }
 
 // toldEntryBytes is what a rank tells of an entry that travels direct: its

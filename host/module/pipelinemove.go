@@ -32,6 +32,12 @@ func (m *movement) submit(o *op.Op, step uint16, message int) error {
 	o.Term = op.Term{
 		Collective: m.number, Chunk: uint32(m.task.Bucket), Flow: uint16(m.task.Channel), Step: step, Message: uint32(message),
 	}
+	return m.submitBare(o)
+}
+
+// submitBare submits an operation that moves nothing of the bucket: it is no
+// message of the rank-chunk.
+func (m *movement) submitBare(o *op.Op) error {
 	m.lane.ops++
 	m.pipe.machine.AddOperations(1)
 	return m.lane.submit(o)
