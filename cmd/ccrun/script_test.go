@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -18,6 +20,11 @@ var rewrite = flag.Bool("rewrite", false, "write what the commands print into th
 
 // TestMain lets scripts run this very program as ccrun.
 func TestMain(m *testing.M) {
+	// Under nohup, what scripts start would not hear that its terminal goes away:
+	// a signal that is caught here is not ignored there.
+	if filepath.Base(os.Args[0]) != "ccrun" && signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
 	testscript.Main(m, map[string]func(){"ccrun": main})
 }
 
