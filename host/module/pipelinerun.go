@@ -128,6 +128,7 @@ func (c *call) startPipe(p *pipe, streams []device.Stream) error {
 		}
 	}
 	if err := r.setLanes(streams); err != nil {
+		p.machine = nil // its streams may not be those that lanes were made for
 		return err
 	}
 	r.takeSlots()
