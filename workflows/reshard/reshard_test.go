@@ -74,27 +74,32 @@ func TestDigestIsThatOfTheTargets(t *testing.T) {
 	}
 }
 
+// jobOf is the job of flags, with wrong tensors told to errors.
+func jobOf(w *ccrun.World, flags string, errors io.Writer) (*job, error) {
+	o, err := parse(strings.Fields(flags), w.Size(), "cpu", io.Discard)
+	if err != nil {
+		return nil, err
+	}
+	plans, err := o.plans(w)
+	if err != nil {
+		return nil, err
+	}
+	s, err := newSite(w, o)
+	if err != nil {
+		return nil, err
+	}
+	s.errors = errors
+	return s.newJob(plans[0])
+}
+
 // What has not arrived, or not where it belongs, is found.
 func TestWrongBytesAreFound(t *testing.T) {
 	result := ccruntest.Run(t, 2, func(w *ccrun.World) error {
-		o, err := parse(strings.Fields("-tensor 6x6:u8 -iters 1"), 2, "cpu", io.Discard)
+		j, err := jobOf(w, "-tensor 6x6:u8 -iters 1", io.Discard)
 		if err != nil {
 			return err
 		}
-		plans, err := o.plans(w)
-		if err != nil {
-			return err
-		}
-		s, err := newSite(w, o)
-		if err != nil {
-			return err
-		}
-		s.errors = io.Discard
-		j, err := s.newJob(plans[0])
-		if err != nil {
-			return err
-		}
-		if _, err := j.run(s.setting); err != nil {
+		if _, err := j.run(j.site.setting); err != nil {
 			return err
 		}
 		if w.Rank() == 1 {
@@ -119,21 +124,8 @@ func TestWrongBytesAreFound(t *testing.T) {
 // A rank tells of a few wrong tensors, and then how many more there were.
 func TestFewWrongTensorsAreTold(t *testing.T) {
 	result := ccruntest.Run(t, 1, func(w *ccrun.World) error {
-		o, err := parse(strings.Fields("-tensor 6x6:u8:5"), 1, "cpu", io.Discard)
-		if err != nil {
-			return err
-		}
-		plans, err := o.plans(w)
-		if err != nil {
-			return err
-		}
-		s, err := newSite(w, o)
-		if err != nil {
-			return err
-		}
 		var told strings.Builder
-		s.errors = &told
-		j, err := s.newJob(plans[0])
+		j, err := jobOf(w, "-tensor 6x6:u8:5", &told)
 		if err != nil {
 			return err
 		}
